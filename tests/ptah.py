@@ -166,7 +166,10 @@ NO_KERNEL = {
                   # source terms: the gas runs on the device next to them
                   'stars has', 'stellar ejecta has', 'debris has', 'momentum has',
                   'supernovae has', 'nothing has', 'cooling has', 'a temperature floor with',
-                  'this method of cooling has', 'self_shielding has'],
+                  'this method of cooling has', 'self_shielding has',
+                  # radiation and chemistry, likewise
+                  "rt_flux_scheme='hll' of rt_rule='ramses' has", 'rt_isIRtrap has',
+                  'radiation with a magnetic field has'],
     'gpu_poisson': ['an analytic acceleration has', 'the conjugate gradient of cg_levelmin has',
                     'the Fourier transform of '],
     'gpu_particles': []}

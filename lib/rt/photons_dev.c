@@ -42,6 +42,8 @@ static void drop_registers(struct rt_dev *d, struct mesh *m, const struct rt_law
 enum err rt_dev_registers(struct rt_dev *d, struct mesh *m, int l)
 {
     const struct rt_law law = rt_law_make(d->rt, m);
+    TRY(mirror_forget_reflux(d->mirror, l, REFLUX_RT));
+    reflux_end(m, l, REFLUX_RT); /* those of the host, of an earlier step, have other rows */
     return patch_dev_reflux_begin(&d->patch, m, l, &law.law);
 }
 

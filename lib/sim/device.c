@@ -61,7 +61,10 @@ static enum err radiation_begin(struct sim *s)
     struct sim_device *d = &s->device;
     const char *lacks = s->phys.rt ? rt_dev_lacks(s->phys.rt, &s->mesh) : NULL;
     if (!s->phys.rt) return OK;
-    if (!lacks) return rt_dev_new(&d->rt, s->phys.rt, d->mirror, d->ghosts);
+    if (!lacks) {
+        log_info(" gpu_hydro: radiation and chemistry run on %s", dev_name(d->dev));
+        return rt_dev_new(&d->rt, s->phys.rt, d->mirror, d->ghosts);
+    }
     log_info(" gpu_hydro: %s has no kernel: radiation and chemistry run on the CPU, to which the "
              "gas is copied in each step",
              lacks);

@@ -75,11 +75,17 @@ def restart(v, case, first):
 
 
 def device(v, case, first):
-    for ranks, seed in ((1, 1), (2, 2)):
+    """Radiation and chemistry there too; on several ranks, phases here or there by chance, and a
+    device that fills up later in the run."""
+    for name, ranks, env in (('device', 1, {}), ('devices', 2, {}),
+                             ('chance', 2, {'PTAH_DEVICE_CHOICE': '7'}),
+                             ('full', 1, {'PTAH_DEVICE_KB': '9000'})):
         parts = ['run_params/%s=.true.' % part for part in ptah.NO_KERNEL]
-        run = variant(v, case, first, 'device%d' % ranks, ranks=ranks, settings=[
-            *parts, "run_params/gpu_device='host'", 'run_params/gpu_seed=%d' % seed])
+        run = variant(v, case, first, name, ranks=ranks, env=env, settings=[
+            *parts, "run_params/gpu_device='host'", 'run_params/gpu_seed=%d' % ranks])
         v.same('the device has work', ' launches' in run.err, True)
+        v.same('also of radiation', 'radiation and chemistry run on emulated' in run.err, True)
+        v.same('it fills up', 'from now on everything runs on the CPU' in run.err, name == 'full')
 
 
 def main():
