@@ -2,7 +2,8 @@
 
 A small box forms stars, which emit by a library of black bodies that cool and fade. The photons of
 each group that the log counts are those that the stars of the last checkpoint should have emitted,
-by integrals with another rule over the energy. Equal digests on 1 and 3 ranks, and after restarts.
+by integrals with another rule over the energy. Equal digests on 1 and 3 ranks, after restarts, and
+on a device, to which the photons of stars are brought.
 Files of a library that are cut, of the wrong shape, or have a NaN: one sentence and exit status 2.
 Example of a fault caught: photons per gram instead of per solar mass, ages of another unit, the
 escape fraction twice, a sub-step that counts twice, stars that emit before their birth.
@@ -68,7 +69,7 @@ z_ave=0.2
 n_star=20.
 t_star=0.003
 T2_star=10.
-g_star=1.6667
+g_star=2.
 /
 &RT_PARAMS
 rt_star=.true.
@@ -227,7 +228,16 @@ def main():
     run = ptah.simulate(BOX, 'again', ranks=2, settings=['run_params/nrestart=2'])
     resumed = ptah.digest(ptah.output(run, 3))
     check_before_stars(wave)
+    library('device/library', wave)
+    run = ptah.simulate(BOX, 'device', ranks=2, settings=[
+        'run_params/gpu_hydro=.true.', "run_params/gpu_device='host'", 'run_params/gpu_seed=3'])
+    there = ptah.digest(ptah.output(run, 3))
+    if 'radiation and chemistry run on emulated' not in run.err:
+        sys.exit('the radiation is not on the device')
     check_counts('on1')
+    check_counts('device')
+    if digests[0] != there:
+        sys.exit('other digests on a device: %s' % ptah.changed(digests[0], there))
     if digests[0] != digests[1]:
         sys.exit('other digests on 3 ranks: %s' % ptah.changed(*digests))
     if digests[0] != resumed:
