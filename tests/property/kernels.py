@@ -34,7 +34,8 @@ import ptah  # noqa: E402
 # and parts_* is that of sm_100. Lines of fourier_* fill shared memory. gas_cool holds ten rates
 # with their slopes. The stack of mhd_step is for cells beyond boundaries; Roe's solver spills, and
 # so has a kernel of its own. Lists of smooth_density fill shared memory. fd_step_* have a
-# stage of the equations in registers, at order 8 not all of it.
+# stage of the equations in registers, at order 8 not all of it. cells_* have arrays of the groups of
+# photons, whose number is known in the run only, in memory.
 LIMITS = {'fd_step': (128, 448, 2000, 25), 'fd_speed': (128, 0, 0, 25),
           'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 32, 0, 37),
@@ -50,6 +51,10 @@ LIMITS = {'fd_step': (128, 448, 2000, 25), 'fd_speed': (128, 0, 0, 25),
           'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
           'smooth_density': (128, 0, 0, 18), 'smooth_forces': (128, 32, 64, 25),
           'smooth_pairs': (112, 0, 0, 25), 'sph_': (112, 0, 0, 25),
+          'photons_glf': (80, 64, 0, 18), 'photons_hll': (80, 64, 0, 18),
+          'photons_missing': (72, 80, 0, 37), 'photons_left': (96, 128, 0, 25),
+          'photons_drop': (64, 24, 0, 50), 'photons_shine': (88, 32, 0, 25),
+          'photons_confine': (88, 0, 0, 25), 'cells_': (128, 2112, 300, 25),
           'fourier': (96, 0, 0, 25), 'near_fill': (80, 0, 0, 37),
           'phi_guess': (80, 64, 0, 37), 'phi_beyond': (80, 64, 0, 37), 'phi_energy': (96, 0, 0, 25)}
 OTHERS = (64, 0, 0, 50)

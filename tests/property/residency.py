@@ -6,6 +6,8 @@ multigrid, and in Fourier space (gpu_fft).
     residency.py ranks    on two ranks, with one device and with two: messages to and from other
                           ranks (ghosts, particles, shared levels of multigrid) are counted
                           separately; a load balance that keeps the domains copies hardly anything
+    residency.py radiation  a box with photons of two groups and chemistry, on one level: sums and
+                          counts alone
 
 With refined levels, whose octs are created and removed; on the emulated device, which counts the
 bytes that a GPU would copy. Examples of faults caught: a multigrid hierarchy or a list of faces
@@ -15,6 +17,7 @@ copies everything to the host to find that nothing changes, the coarser level co
 the solve of a level of few octs.
 """
 # test: tier=check timeout=240
+# test: radiation tier=check timeout=120
 # test: ranks tier=check timeout=240 ranks=2
 import os
 import re
@@ -24,6 +27,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import digest  # noqa: E402
 import ptah  # noqa: E402
+import radiating  # noqa: E402
 
 MOST = 2.0  # max percentage of the mesh
 SOLVERS = {'multigrid': ['run_params/use_fftw=.false.'],
@@ -57,6 +61,17 @@ def one(v):
                share[0] <= MOST, True)
 
 
+def radiation(v):
+    """Nothing of the mesh moves from sub-step to sub-step."""
+    text = radiating.namelist(steps=6, every=100, levelmax=5)
+    r = ptah.simulate(text, 'radiation', settings=[
+        'run_params/gpu_hydro=.true.', "run_params/gpu_device='host'", 'amr_params/levelmin=5',
+        'run_params/nsubcycle=1'])
+    share = [float(x) for x in re.findall(r'([\d.]+) % of the mesh', r.err)]
+    v.same('radiation is there', 'radiation and chemistry run on emulated' in r.err, True)
+    v.same('%s %% of the mesh is at most %g' % (share, MOST), share and share[0] <= MOST, True)
+
+
 def two(v):
     for devices in (1, 2):
         for settings in (['run_params/nremap=0'], ['run_params/nremap=2', 'amr_params/levelmax=5']):
@@ -68,8 +83,11 @@ def two(v):
 
 def main():
     v = ptah.Verdict()
-    ptah.unpack_ics('.', 'ic_32')
-    (two if sys.argv[1:] else one)(v)
+    if sys.argv[1:] == ['radiation']:
+        radiation(v)
+    else:
+        ptah.unpack_ics('.', 'ic_32')
+        (two if sys.argv[1:] else one)(v)
     v.end()
 
 
