@@ -9,7 +9,7 @@
 #include "oct/gas_kern.h"
 #include "phys/floor.h"
 #include "rt/batch.h"
-#include "rt/rt_dev.h"
+#include "rt/law.h"
 
 struct rt_job rt_job_of(const struct rt_run *r, int l, double dt)
 {
@@ -104,13 +104,9 @@ static void account_join(struct rt *rt, struct rt_account *a)
     for (int i = 0; i < RT_REASONS; i++) x->refused[i] += a->stats.refused[i];
 }
 
-enum err rt_chemistry(const struct rt_run *r, int l, double dt)
+enum err rt_host_chemistry(const struct rt_run *r, int l, double dt)
 {
     enum { PART = 64 }; /* octs per piece of a thread */
-    if (r->rt->dev) {
-        rt_dev_chemistry(r->rt->dev, r, l, dt);
-        return OK;
-    }
     const struct rt_job j = rt_job_of(r, l, dt);
     struct err_first trouble = {.err = OK};
 #pragma omp parallel

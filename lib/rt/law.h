@@ -20,6 +20,13 @@ void rt_law_flux(const struct rt *rt, int d, const double *const u[2], int n, do
 void rt_law_beyond(const struct rt *rt, int group, int f, double u[RT_COMPONENTS]);
 /* Empties the registers of level l, if it has any. */
 void rt_registers_clear(struct mesh *m, int l);
+/* The parts of a sub-step (rt/rt.h) of photons and cells at the host, in transport.c, sources.c,
+ * settle.c and cells.c. */
+void rt_host_transport(struct rt *rt, struct mesh *m, int l, double dt, bool first);
+void rt_host_confine(struct rt *rt, struct mesh *m, int l);
+void rt_host_sources(const struct rt_run *r, int l, double dt);
+void rt_host_settle(const struct rt_run *r, int l);
+MUST_USE enum err rt_host_chemistry(const struct rt_run *r, int l, double dt);
 /* settle.c: registers of ghost octs of level l from their owners. (collective) */
 void rt_registers_exchange(const struct rt_run *r, int l);
 /* waves.c: the table of RAMSES-RT (owner: caller, mem_free), and the waves of a state of a group

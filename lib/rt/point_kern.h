@@ -1,5 +1,5 @@
-/* rt/point_kern: the flux of a group through a face, the state beyond a boundary, limits and sources
- * of a cell, and its numbers in thermochemistry, for hosts and devices. Private to rt. */
+/* rt/point_kern: the flux of a group through a face, the state beyond a boundary, limits and
+ * sources of a cell, and its numbers in thermochemistry, for hosts and devices. Private to rt. */
 #pragma once
 #include "cooldev/cell_kern.h"
 #include "hydro/hydro.h"

@@ -15,6 +15,7 @@
 #include "dom/ghost.h"
 #include "oct/field_sets.h"
 #include "oct/gas_kern.h"
+#include "rt/law.h"
 #include "rt/lights.h"
 #include "rt/rt_dev.h"
 
@@ -229,6 +230,63 @@ enum err rt_coarse(const struct rt_run *r)
 }
 
 /* ---- a step ---- */
+
+/* ---- parts of a sub-step, here or on a device ---- */
+
+void rt_transport(struct rt *rt, struct mesh *m, int l, double dt, bool first)
+{
+    if (rt->dev)
+        rt_dev_transport(rt->dev, m, l, dt, first);
+    else
+        rt_host_transport(rt, m, l, dt, first);
+}
+
+void rt_confine(struct rt *rt, struct mesh *m, int l)
+{
+    if (rt->dev)
+        rt_dev_confine(rt->dev, m, l);
+    else
+        rt_host_confine(rt, m, l);
+}
+
+void rt_sources(const struct rt_run *r, int l, double dt)
+{
+    if (r->rt->dev)
+        rt_dev_sources(r->rt->dev, r, l, dt);
+    else
+        rt_host_sources(r, l, dt);
+}
+
+enum err rt_chemistry(const struct rt_run *r, int l, double dt)
+{
+    if (!r->rt->dev) return rt_host_chemistry(r, l, dt);
+    rt_dev_chemistry(r->rt->dev, r, l, dt);
+    return OK;
+}
+
+void rt_send(const struct rt_run *r, int l)
+{
+    if (!r->rt->advect || r->rt->nsubcycle > 1) return;
+    if (r->rt->dev)
+        rt_dev_send(r->rt->dev, r, l);
+    else
+        rt_registers_exchange(r, l);
+}
+
+void rt_settle(const struct rt_run *r, int l)
+{
+    struct rt_dev *d = r->rt->dev;
+    if (l <= r->mesh->levelmin) return;
+    if (!d) {
+        rt_host_settle(r, l);
+        return;
+    }
+    rt_dev_send(d, r, l);
+    rt_dev_receive(d, r->mesh, l - 1);
+    rt_dev_confine(d, r->mesh, l - 1);
+    rt_dev_registers_clear(d, r->mesh, l);
+    rt_dev_fill(d, r, l - 1);
+}
 
 void rt_fill(const struct rt_run *r, int l)
 {

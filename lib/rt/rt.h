@@ -141,7 +141,7 @@ void rt_flag(const struct rt *rt, const struct gas_vars *vars, const struct mesh
 /* Logs the ledger of the coarse step, and empties it. (collective) */
 void rt_report(const struct rt_run *r);
 
-/* ---- parts of a sub-step, each in a file of its own ---- */
+/* ---- parts of a sub-step, each in a file of its own; on rt->dev if that is set ---- */
 
 /* transport.c: photons of own octs of level l after dt, with the registers of level l+1 and, in
  * those of level l, the fluxes for level l−1. rt->old gets the values before, if rt->smooth. first:

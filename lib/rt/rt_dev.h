@@ -16,7 +16,7 @@ MUST_USE enum err rt_dev_new(struct rt_dev **d, struct rt *rt, struct mirror *x,
                              struct ghost_dev *g);
 /* The stream must be empty. The ledger gets what the device counted. */
 void rt_dev_free(struct rt_dev **d);
-/* Brings what the sub-steps of level l need to the device. ERR_LIMIT: nothing has changed. Local. */
+/* Brings what sub-steps of level l need to the device. ERR_LIMIT: nothing has changed. Local. */
 MUST_USE enum err rt_dev_begin(struct rt_dev *d, const struct rt_run *r, int l);
 /* After the chemistry of the last sub-step: counts of chemistry to the ledger, and the error of a
  * cell that has not reached the end. Local. */

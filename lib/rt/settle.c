@@ -26,7 +26,6 @@
 #include "patch/reflux.h"
 #include "rt/law.h"
 #include "rt/rt.h"
-#include "rt/rt_dev.h"
 
 void rt_registers_exchange(const struct rt_run *r, int l)
 {
@@ -40,15 +39,6 @@ void rt_registers_exchange(const struct rt_run *r, int l)
     comm_pack_receive(&e.pack);
     reflux_unpack(lv, REFLUX_RT, e.pack.in);
     comm_pack_free(&e.pack);
-}
-
-void rt_send(const struct rt_run *r, int l)
-{
-    if (!r->rt->advect || r->rt->nsubcycle > 1) return;
-    if (r->rt->dev)
-        rt_dev_send(r->rt->dev, r, l);
-    else
-        rt_registers_exchange(r, l);
 }
 
 /* Adds the register of the fine oct across face f of cell c of oct i of level l. */
@@ -75,31 +65,16 @@ static void oct_receive(const struct mesh *m, int l, lidx i)
     for (int v = 0; any && v < m->nphoton; v++) oct_repeat(m->cells, lv->fld[FLD_PHOTONS + v][i]);
 }
 
-/* Likewise on a device. */
-static void settle_dev(const struct rt_run *r, int l)
-{
-    struct rt_dev *d = r->rt->dev;
-    rt_dev_send(d, r, l);
-    rt_dev_receive(d, r->mesh, l - 1);
-    rt_dev_confine(d, r->mesh, l - 1);
-    rt_dev_registers_clear(d, r->mesh, l);
-    rt_dev_fill(d, r, l - 1);
-}
-
-void rt_settle(const struct rt_run *r, int l)
+void rt_host_settle(const struct rt_run *r, int l)
 {
     struct mesh *m = r->mesh;
     struct level *up = &m->lev[l - 1];
     int f[RT_VALUES];
     if (l <= m->levelmin) return;
-    if (r->rt->dev) {
-        settle_dev(r, l);
-        return;
-    }
     rt_registers_exchange(r, l);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < up->nown; i++) oct_receive(m, l - 1, i);
-    rt_confine(r->rt, m, l - 1);
+    rt_host_confine(r->rt, m, l - 1);
     rt_registers_clear(m, l);
     for (int v = 0; v < m->nphoton; v++) f[v] = FLD_PHOTONS + v;
     ghost_fill(r->comm, m, l - 1, m->nphoton, f);

@@ -196,13 +196,11 @@ static void places_apply(const struct cells *a, const struct rt_place *place, in
     }
 }
 
-void rt_sources(const struct rt_run *r, int l, double dt)
+void rt_host_sources(const struct rt_run *r, int l, double dt)
 {
     const struct cells a = cells_of(r, l);
     struct rt *rt = r->rt;
-    if (rt->nsource > 0 && rt->dev)
-        rt_dev_sources(rt->dev, r, l, dt);
-    else if (rt->nsource > 0)
+    if (rt->nsource > 0)
         places_apply(&a, rt->source, rt->nsource, source_cell, dt * r->units.time,
                      rt->ledger.emitted);
 }

@@ -12,7 +12,6 @@
 #include "rt/law.h"
 #include "rt/m1_kern.h"
 #include "rt/rt.h"
-#include "rt/rt_dev.h"
 
 double rt_longest(const struct rt *rt, const struct mesh *m, int l)
 {
@@ -123,13 +122,9 @@ void rt_registers(const struct rt *rt, struct mesh *m, int l)
     reflux_begin(m, l, REFLUX_RT, m->nphoton, 0);
 }
 
-void rt_transport(struct rt *rt, struct mesh *m, int l, double dt, bool first)
+void rt_host_transport(struct rt *rt, struct mesh *m, int l, double dt, bool first)
 {
     const bool by_table = rt->by_table && rt->scheme == RT_HLL;
-    if (rt->dev) {
-        rt_dev_transport(rt->dev, m, l, dt, first);
-        return;
-    }
     if (by_table && !rt->waves) rt->waves = rt_waves_new();
     const struct rt_law law = rt_law_make(rt, m);
     struct patch_how how = {.depth = -1};
@@ -166,15 +161,11 @@ static double confine_oct(const struct level *lv, int g, lidx i, int cells, doub
     return rise;
 }
 
-void rt_confine(struct rt *rt, struct mesh *m, int l)
+void rt_host_confine(struct rt *rt, struct mesh *m, int l)
 {
     const struct level *lv = &m->lev[l];
     const double volume = mesh_volume(m, l), c = rt->c;
     const int groups = m->nphoton / RT_COMPONENTS;
-    if (rt->dev) {
-        rt_dev_confine(rt->dev, m, l);
-        return;
-    }
 #pragma omp parallel
     {
         struct sum raised[RT_GROUPS];

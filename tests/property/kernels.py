@@ -34,8 +34,8 @@ import ptah  # noqa: E402
 # and parts_* is that of sm_100. Lines of fourier_* fill shared memory. gas_cool holds ten rates
 # with their slopes. The stack of mhd_step is for cells beyond boundaries; Roe's solver spills, and
 # so has a kernel of its own. Lists of smooth_density fill shared memory. fd_step_* have a
-# stage of the equations in registers, at order 8 not all of it. cells_* have arrays of the groups of
-# photons, whose number is known in the run only, in memory.
+# stage of the equations in registers, at order 8 not all of it. cells_* have arrays of the groups
+# of photons, whose number only the run knows, in memory.
 LIMITS = {'fd_step': (128, 448, 2000, 25), 'fd_speed': (128, 0, 0, 25),
           'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 32, 0, 37),

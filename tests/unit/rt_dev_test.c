@@ -73,7 +73,7 @@ static void choose(struct params *p, struct rng *r, int k)
     p->rt.ish2 = (k / 8 ^ k) & 1;
     p->rt.y = (k / 8 ^ k / 2) & 1 ? 0.24 : 0;
     p->rt.x = 1 - p->rt.y;
-    strcpy(p->rt.rt_rule, odds(r, 2) ? "ramses" : "ptah");
+    snprintf(p->rt.rt_rule, sizeof p->rt.rt_rule, odds(r, 2) ? "ramses" : "ptah");
     p->rt.rt_c_fraction = 0.01;
     p->rt.rt_smooth = odds(r, 2);
     p->rt.rt_otsa = odds(r, 2);
