@@ -260,10 +260,23 @@ void sim_rt_head(const struct sim *s, struct ckpt_radiation *h)
     }
 }
 
+static void log_groups(int in_file, int in_run)
+{
+    if (in_file == 0 && in_run > 0)
+        log_info(" The checkpoint has no radiation: all %d groups of photons begin dark", in_run);
+    else if (in_file < in_run)
+        log_info(" The checkpoint has %d of the %d groups of photons: the others begin dark",
+                 in_file, in_run);
+    else if (in_file > in_run)
+        log_info(" The checkpoint has %d groups of photons: only the first %d are continued",
+                 in_file, in_run);
+}
+
 void sim_rt_resume(struct sim *s, const struct ckpt_radiation *h)
 {
     struct chem_group group[PHOTON_GROUPS] = {0};
     if (!s->phys.rt) return;
+    log_groups(h->groups, s->phys.rt->ngroups);
     for (int g = 0; g < h->groups && g < PHOTON_GROUPS; g++) {
         group[g].egy = h->egy[g];
         memcpy(group[g].csn, h->csn[g], sizeof group->csn);

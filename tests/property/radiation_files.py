@@ -79,6 +79,18 @@ def tool(name, *args):
     return ptah.Run([ptah.program(name), *args], '.')
 
 
+def other_groups(v, first):
+    """The log of a run that resumes says which groups of photons the checkpoint lacks."""
+    dark = re.sub(r'&RT_PARAMS.*', '', NAMELIST % 'original', flags=re.S)
+    dark = ptah.simulate(dark.replace('rt=.true.', ''), 'dark', options=['-q']).outputs[-2]
+    for path, ngroups, says in ((first, 4, 'has 3 of the 4 groups'), (first, 2, 'the first 2 are'),
+                                (dark, 3, 'has no radiation: all 3 groups')):
+        r = ptah.simulate(NAMELIST % 'original', 'groups%d' % ngroups, must_work=False,
+                          settings=['run_params/ngroups=%d' % ngroups, 'run_params/nions=3'],
+                          options=['--change-model', '-r', os.path.abspath(path)])
+        v.same(says, (r.status, says in r.err), (0, True))
+
+
 def same():
     v = ptah.Verdict()
     run = ptah.simulate(NAMELIST % 'original', 'whole', options=['-q'])
@@ -95,6 +107,7 @@ def same():
         again = ptah.simulate(NAMELIST % 'original', 'from_' + form, ranks=2,
                               options=['-q', '-r', os.path.abspath(other)])
         v.same('resumed from ' + form, digest(again.outputs[-1]), digest(last))
+    other_groups(v, first)
     r = tool('repartition', '-n', '3', '-o', 'three', first)
     v.same('on three ranks', (r.status, digest('three')), (0, digest(first)))
     v.same('inspect -cc', tool('inspect', '-cc', 'three').status, 0)
