@@ -54,8 +54,8 @@ size_t chem_tables_bytes(void); /* tables have no pointers: a device may have a 
 MUST_USE enum err chem_derive(struct chem_par *p);
 
 /* Advances cells over dt seconds; callable from any thread. An error if a cell needs more than
- * 100000 sub-steps; its values then are those reached, and the message has those of the first such cell, whose
- * number is stats->stuck. */
+ * 100000 sub-steps; its values then are those reached, and the message has those of the first such
+ * cell, whose number is stats->stuck. */
 MUST_USE enum err chem_advance(const struct chem_par *p, struct chem_cells *c, double dt,
                                struct chem_stats *stats);
 
