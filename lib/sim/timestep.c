@@ -222,9 +222,12 @@ static bool has_gas(const struct sim *s)
     return s->mesh.hydro;
 }
 
+/* Gas that stands still beside photons limits nothing, as in RAMSES; its sums are needed. */
 static double of_gas(struct sim *s, int l, double *dense)
 {
-    return gas_timestep(s, l);
+    const bool still = s->par->run.static_ && has_photons(s) && s->phys.rt->advect;
+    const double dt = gas_timestep(s, l);
+    return still ? HUGE_VAL : dt;
 }
 
 /* Time-step limits. Their order matters: sinks update `dense`, the maximum density of the level,

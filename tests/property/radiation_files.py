@@ -91,6 +91,15 @@ def other_groups(v, first):
         v.same(says, (r.status, says in r.err), (0, True))
 
 
+def still(v):
+    """Photons alone limit the time step beside hot gas that does not move."""
+    hot = (NAMELIST % 'original').replace('static_gas=', 'static=').replace('8.69869d-6', '1d2')
+    r = ptah.simulate(hot, 'still', must_work=False, options=['-v'],
+                      settings=['run_params/nstepmax=2'])
+    limits = set(re.findall(r'Time step of level .*, limited by (.*)', r.err))
+    v.same('limits of a static run', (r.status, limits), (0, {'radiation'}))
+
+
 def same():
     v = ptah.Verdict()
     run = ptah.simulate(NAMELIST % 'original', 'whole', options=['-q'])
@@ -108,6 +117,7 @@ def same():
                               options=['-q', '-r', os.path.abspath(other)])
         v.same('resumed from ' + form, digest(again.outputs[-1]), digest(last))
     other_groups(v, first)
+    still(v)
     r = tool('repartition', '-n', '3', '-o', 'three', first)
     v.same('on three ranks', (r.status, digest('three')), (0, digest(first)))
     v.same('inspect -cc', tool('inspect', '-cc', 'three').status, 0)
