@@ -179,6 +179,10 @@ static struct balance balance_at(const struct chem_par *p, double T,
     return b;
 }
 
+/* Part of the way that the fraction of H2 goes in an iteration. It leaves time to the electrons of
+ * cold gas, which else are too many at the end, and make H2. */
+static const double CALM = 0.1;
+
 /* Ratios of rates give the densities at the electron density of the last iteration. */
 static void settle_hydrogen(const struct chem_par *p, const struct balance *b, double nH, double Z,
                             double e, struct equilibrium *q)
@@ -191,7 +195,7 @@ static void settle_hydrogen(const struct chem_par *p, const struct balance *b, d
         double lose = nH * (b->break_hi * q->hi + b->break_h2 * q->h2) + b->photo[CHEM_H2];
         mol = make / fmax(lose, 1e-50);
         double h2 = mol > 0 ? 1 / (2 + 1 / mol + up / mol) : 0;
-        q->h2 += (p->rule == CHEM_RAMSES ? 1 : 0.5) * (h2 - q->h2);
+        q->h2 += (p->rule == CHEM_RAMSES ? 1 : CALM) * (h2 - q->h2);
     }
     q->hi = 1 / (1 + up + 2 * mol);
     q->hii = up / (1 + up + 2 * mol);

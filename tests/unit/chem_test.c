@@ -524,6 +524,29 @@ static void test_refused(void)
     CHECK_FAILS(chem_derive(&p), "rt_T_rad");
 }
 
+/* The equilibrium at 500 values of T/mu from 10 to 1e6 K: sums of the table of RAMSES's test
+ * eq-abundances (2025), whose temperatures are rounded. */
+static void test_abundances(void)
+{
+    static const double want[6] = {185.44606163760901, 140.72609829104317, 173.82789595104552,
+                                   366.37591637030226, 46.178017143443348, 87.446067044723421};
+    struct chem_par p = par_of(CHEM_EXACT, 0, true);
+    double sum[6] = {0};
+    p.h2 = true;
+    p.advect = false;
+    derive(&p);
+    for (int i = 0; i < 500; i++) {
+        double x[CHEM_FRACTIONS];
+        chem_equilibrium(&p, pow(10, 1 + 5 * i / 499.0), 1, 0, NULL, x);
+        sum[0] += 1 - x[CHEM_XHI] - x[CHEM_XHII];
+        sum[1] += x[CHEM_XHI], sum[2] += x[CHEM_XHII];
+        sum[3] += 1 - x[CHEM_XHEII] - x[CHEM_XHEIII];
+        sum[4] += x[CHEM_XHEII], sum[5] += x[CHEM_XHEIII];
+    }
+    for (int k = 0; k < 6; k++)
+        CHECK(fabs(sum[k] / want[k] - 1) < 3e-5, "%d: %.12g, not %.12g", k, sum[k], want[k]);
+}
+
 /* No number of sub-steps suffices for an infinite time in gas that cools; the message has the state
  * of the first such cell. */
 static void test_stuck(void)
@@ -562,6 +585,7 @@ int main(void)
     }
     test_ramses();
     test_refused();
+    test_abundances();
     test_stuck();
     chem_tables_free(tables);
     printf("chem_test: %d passed, %d failed\n", passed, failed);
