@@ -11,6 +11,7 @@
 #include "io/temp.h"
 #include "plot/colours.h"
 #include "plot/frame.h"
+#include "plot/numbers.h"
 #include "plot/picture.h"
 
 enum { PIXELS = 300 };
@@ -177,6 +178,16 @@ static unsigned char *paint(const struct cone *k, double top)
     return rgb;
 }
 
+static void put_counts(struct canvas *c, const struct frame *f, const struct cone *k,
+                       const char *of)
+{
+    if (!canvas_numbers(c)) return;
+    double *x = mem_new(sizeof *x * PIXELS * PIXELS, "light cone");
+    for (int i = 0; i < PIXELS * PIXELS; i++) x[i] = (double)k->count[i];
+    numbers_of_image(c, f, of, PIXELS, PIXELS, x);
+    FREE(x);
+}
+
 static void draw(struct canvas *c, const void *what)
 {
     const struct cone *k = what;
@@ -194,12 +205,13 @@ static void draw(struct canvas *c, const void *what)
         if (k->n[i])
             snprintf(of + strlen(of), sizeof of - strlen(of), "%s%s", *of ? ", " : "", OBJECT[i]);
     snprintf(of + strlen(of), sizeof of - strlen(of), " per pixel");
-    struct frame f = {.x = {k->at[0][0] * unit, k->at[0][1] * unit, false, x},
-                      .y = {k->at[1][0] * unit, k->at[1][1] * unit, false, y},
+    struct frame f = {.x = {.lo = k->at[0][0] * unit, .hi = k->at[0][1] * unit, .name = x},
+                      .y = {.lo = k->at[1][0] * unit, .hi = k->at[1][1] * unit, .name = y},
                       .in = frame_in(frame_whole(true), FRAME_BAR),
                       .title = k->path,
                       .outside = true};
-    const struct axis bar = {0, top, true, of};
+    const struct axis bar = {.hi = top, .log = true, .name = of};
+    put_counts(c, &f, k, of);
     unsigned char *rgb = paint(k, top);
     canvas_pixels(c, f.in, PIXELS, PIXELS, rgb);
     mem_free(rgb);

@@ -296,7 +296,7 @@ struct pdf {
     bool log;
     int n;
     int64_t *count, left_out, all;
-    double *x, *y; /* [n] middle of each bin, probability density */
+    double *x, *y; /* [2n] ends of each bin, and its probability density at both */
     char title[200];
 };
 
@@ -339,11 +339,12 @@ static enum err find_span(struct pdf *p, const struct options *o)
 static void draw_pdf(struct canvas *c, const void *what)
 {
     const struct pdf *p = what;
-    const struct curve curve = {.n = p->n, .x = p->x, .y = p->y, .colour = 0};
-    const struct chart chart = {.x = {p->lo, p->hi, p->log, p->of->name},
-                                .y = {0, 0, true, "probability density"},
+    const struct curve curve = {.n = 2 * p->n, .x = p->x, .y = p->y, .colour = 0};
+    const char *name = p->log ? "probability per unit of the logarithm" : "probability density";
+    const struct chart chart = {.x = {.lo = p->lo, .hi = p->hi, .log = p->log, .name = p->of->name},
+                                .y = {.log = true, .name = name},
                                 .title = p->title,
-                                .in = frame_in((struct box){0, 0, 640, 480}, 0),
+                                .in = frame_in(frame_whole(true), 0),
                                 .n = 1,
                                 .curve = &curve};
     chart_draw(c, &chart);
@@ -376,10 +377,10 @@ static void print_pdf(const struct pdf *p, bool json)
         if (json) {
             printf("%s{\"lo\":%.17g,\"hi\":%.17g", i ? "," : "", lo, hi);
             json_count(p->of->counts, p->count[i]);
-            json_number("density", p->y[i]);
+            json_number("density", p->y[2 * i]);
             printf("}");
         } else {
-            printf("\n%.9g\t%.9g\t%ld\t%.9g", lo, hi, (long)p->count[i], p->y[i]);
+            printf("\n%.9g\t%.9g\t%ld\t%.9g", lo, hi, (long)p->count[i], p->y[2 * i]);
         }
     }
     printf(json ? "]" : "\n");
@@ -389,20 +390,19 @@ static void print_pdf(const struct pdf *p, bool json)
 enum err pdf_make(const struct pdf_of *of, const struct options *o)
 {
     struct pdf p = {.of = of, .n = o->pixels ? o->pixels : 100};
-    struct picture plot = {.format = (enum picture_format)o->format,
-                           .draw = draw_pdf,
-                           .what = &p,
-                           .width = 640,
-                           .height = 480};
+    struct picture plot = {.format = (enum picture_format)o->format, .draw = draw_pdf, .what = &p};
     TRY(find_span(&p, o));
     p.count = mem_zero(sizeof *p.count * (size_t)p.n, "distribution");
-    p.x = mem_zero(2 * sizeof *p.x * (size_t)p.n, "distribution"), p.y = p.x + p.n;
-    snprintf(p.title, sizeof p.title, "output %d, t = %.6g", of->number, of->t);
+    p.x = mem_zero(4 * sizeof *p.x * (size_t)p.n, "distribution"), p.y = p.x + (ptrdiff_t)2 * p.n;
+    snprintf(p.title, sizeof p.title, "%.100s, output %d, t = %.4g", of->name, of->number, of->t);
     enum err err = of->each(of, fold_count, &p);
     for (int i = 0; i < p.n; i++) {
-        const double width = (p.hi - p.lo) / p.n, x = p.lo + (i + 0.5) * width;
-        p.x[i] = p.log ? pow(10, x) : x;
-        p.y[i] = (double)p.count[i] / (double)p.all / width;
+        const double width = (p.hi - p.lo) / p.n;
+        for (int k = 2 * i; k < 2 * i + 2; k++) {
+            const double x = p.lo + (i + k % 2) * width;
+            p.x[k] = p.log ? pow(10, x) : x;
+            p.y[k] = (double)p.count[i] / (double)p.all / width;
+        }
     }
     if (err == OK && o->out) err = temp_may_write(o->out, o->force);
     if (err == OK && o->out) err = picture_save(o->out, &plot);

@@ -194,8 +194,8 @@ static void draw(struct canvas *c, const void *what)
 {
     const struct ions_history *h = what;
     const bool cosmo = !isnan(h->row[0].redshift);
-    const struct axis x = {0, 0, false, cosmo ? "redshift" : "time [Gyr]"},
-                      y = {0, 1, false, "ionised fraction of hydrogen"};
+    const struct axis x = {.name = cosmo ? "redshift" : "time [Gyr]"},
+                      y = {.hi = 1.02, .name = "ionised fraction of hydrogen"};
     struct chart f = {
         .x = x, .y = y, .in = frame_in(frame_whole(true), 0), .n = 2, .curve = h->curve};
     chart_draw(c, &f);
@@ -215,7 +215,7 @@ static enum err save(struct ions_history *h, const struct options *o)
         h->y[i] = r->mean[X_HII], h->y[n + i] = r->mean[FRACTIONS + X_HII];
     }
     for (int k = 0; k < 2; k++)
-        h->curve[k] = (struct curve){.label = k ? "mass" : "volume",
+        h->curve[k] = (struct curve){.label = k ? "mean by mass" : "mean by volume",
                                      .x = h->x,
                                      .y = h->y + n * (size_t)k,
                                      .n = (int)n,

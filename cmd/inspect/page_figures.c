@@ -77,7 +77,7 @@ static enum err put_over(struct page *p, const struct over *v)
             .label = v->label[1] ? v->label[k] : NULL, .n = (int)n, .x = x, .y = y, .colour = k};
         found++;
     }
-    struct chart h = {.x = {.name = "coarse step"},
+    struct chart h = {.x = {.name = "coarse step", .whole = true},
                       .y = {.name = v->name, .log = v->log},
                       .n = found,
                       .curve = curve};

@@ -56,7 +56,9 @@ struct sinks_history {
     bool objects; /* the checkpoint has a table of stellar objects */
     int curves;
     struct curve *curve;
-    double *x, *y; /* points of the curves */
+    double *x, *y;     /* points of the curves */
+    char (*label)[32]; /* of the curves of sinks */
+    char title[160];   /* of the plot: the last checkpoint */
 };
 
 static double value(const struct catalog *t, const struct number *k, int64_t i)
@@ -252,6 +254,7 @@ enum err sinks_print(const char *path, const struct options *o, int *status)
     if (err == OK) err = source_open(path, &r);
     if (err == OK) s->objects = *r->stellar->from != 0;
     if (err == OK) err = read_rows(s, r);
+    if (err == OK) unit_title(r, true, s->title, sizeof s->title);
     if (err == OK) (o->json ? print_json : print_text)(s, first, path);
     source_close(&r);
     return err;
@@ -278,6 +281,22 @@ static double relation(double stars)
     return 0.49e9 * pow(stars / 1e11, 1.17);
 }
 
+/* Names the curves of the sinks that are the most massive at their end. */
+static void name_heaviest(struct sinks_history *s)
+{
+    enum { NAMED = 6 };
+    for (int k = 0; k < NAMED && k < s->curves; k++) {
+        struct curve *best = NULL;
+        for (int i = 0; i < s->curves; i++) {
+            struct curve *q = &s->curve[i];
+            if (!q->label && (!best || q->y[q->n - 1] > best->y[best->n - 1])) best = q;
+        }
+        const int64_t id = s->row[best->x - s->x].id;
+        snprintf(s->label[k], sizeof *s->label, "sink %ld", (long)id);
+        best->label = s->label[k];
+    }
+}
+
 /* Makes a curve for each sink: mass over time, or over the mass of nearby stars. */
 static void trace_each(struct sinks_history *s)
 {
@@ -294,6 +313,7 @@ static void trace_each(struct sinks_history *s)
         }
         s->curve[s->curves - 1].n++;
     }
+    name_heaviest(s);
     if (!stars) return;
     double *x = s->x + s->n, *y = s->y + s->n;
     x[0] = 1e9, x[1] = 1e12;
@@ -353,13 +373,15 @@ static bool anything(const struct sinks_history *s)
 static void draw(struct canvas *c, const void *what)
 {
     static const struct axis AXES[][2] = {
-        {{0, 0, false, "time [Gyr]"}, {0, 0, true, "mass of sinks [Msun]"}},
-        {{0, 0, false, "time [Gyr]"}, {0, 0, true, "power of black holes [erg/s]"}},
-        {{0, 0, true, "mass of stars within 30 kpc [Msun]"}, {0, 0, true, "mass of sinks [Msun]"}}};
+        {{.name = "time [Gyr]"}, {.log = true, .name = "mass of sinks [Msun]"}},
+        {{.name = "time [Gyr]"}, {.log = true, .name = "power of black holes [erg/s]"}},
+        {{.log = true, .name = "mass of stars within 30 kpc [Msun]"},
+         {.log = true, .name = "mass of sinks [Msun]"}}};
     const struct sinks_history *s = what;
     struct chart f = {.x = AXES[s->drawing][0],
                       .y = AXES[s->drawing][1],
                       .in = frame_in(frame_whole(true), 0),
+                      .title = s->title,
                       .n = s->curves,
                       .curve = s->curve};
     chart_draw(c, &f);
@@ -373,6 +395,7 @@ static enum err save(struct sinks_history *s, const struct options *o)
     s->x = mem_new(6 * sizeof *s->x * (n + 1), "sinks");
     s->y = s->x + 2 * (n + 1);
     s->curve = mem_zero(sizeof *s->curve * (n + 2), "sinks");
+    s->label = mem_zero(sizeof *s->label * (n + 2), "sinks");
     (s->drawing == DRAW_POWER ? trace_power : trace_each)(s);
     if (s->drawing == DRAW_POWER && !anything(s))
         FAIL(ERR_FORMAT,
@@ -393,6 +416,7 @@ enum err sinks_end_plot(struct options *o)
     struct sinks_history *s = o->sinks;
     enum err err = o->out && o->c.rank == 0 ? save(s, o) : OK;
     FREE(s->curve);
+    FREE(s->label);
     FREE(s->x);
     FREE(s->row);
     FREE(o->sinks);

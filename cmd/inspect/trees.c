@@ -245,7 +245,7 @@ static void trace(struct growth *g, int most)
         const int64_t root = f->tree[t];
         if (f->node[root].output != f->noutput - 1) break;
         struct curve *c = &g->curve[g->n];
-        snprintf(g->label[g->n], sizeof *g->label, "%ld", (long)f->node[root].number);
+        snprintf(g->label[g->n], sizeof *g->label, "group %ld", (long)f->node[root].number);
         *c = (struct curve){.label = g->label[g->n], .x = x, .y = y, .colour = g->n, .point = 0};
         for (int64_t i = root; i >= 0; i = main_of(f, i), c->n++) {
             const struct merger_output *o = &f->output[f->node[i].output];

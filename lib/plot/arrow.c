@@ -4,12 +4,6 @@
 
 #include "base/mem.h"
 
-static void draw_seamed(struct canvas *c, int n, const double (*at)[2])
-{
-    canvas_line(c, n, at, (struct pen){0x303030, 2.2, false});
-    canvas_line(c, n, at, (struct pen){0xffffff, 1, false});
-}
-
 void arrow_draw(struct canvas *c, const struct box *in, int n, const double (*p)[2])
 {
     enum { HEAD = 5 }; /* points */
@@ -24,7 +18,7 @@ void arrow_draw(struct canvas *c, const struct box *in, int n, const double (*p)
     const double head[3][2] = {{x - s * (dx - 0.6 * dy), y - s * (dy + 0.6 * dx)},
                                {x, y},
                                {x - s * (dx + 0.6 * dy), y - s * (dy - 0.6 * dx)}};
-    draw_seamed(c, n, (const double(*)[2])at);
-    draw_seamed(c, 3, head);
+    canvas_line_seamed(c, n, (const double(*)[2])at);
+    canvas_line_seamed(c, 3, head);
     FREE(at);
 }

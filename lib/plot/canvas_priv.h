@@ -3,5 +3,6 @@
 #include "plot/canvas.h"
 
 struct canvas {
-    struct _cairo *to; /* cairo_t of the surface */
+    struct _cairo *to; /* cairo_t of the surface; NULL without cairo */
+    FILE *numbers;     /* takes the numbers behind the drawing; NULL: none */
 };

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "plot/numbers.h"
 
 enum { LEGEND_MAX = 20, LEGEND_ROW = 18, GRAY = 0x808080 };
 
@@ -35,6 +36,11 @@ static bool shown(const struct axis *a, double x)
     return isfinite(x) && (!a->log || x > 0);
 }
 
+static bool is_found(const struct axis *a)
+{
+    return a->lo < a->hi;
+}
+
 static void stretch(struct axis *a, double x)
 {
     if (!shown(a, x)) return;
@@ -46,7 +52,7 @@ static void stretch(struct axis *a, double x)
  * axis none. */
 static void find_axis(struct axis *a, const struct chart *h, bool along_x)
 {
-    if (a->lo < a->hi) return;
+    if (is_found(a)) return;
     a->lo = INFINITY, a->hi = -INFINITY;
     for (int i = 0; i < h->n; i++) {
         const struct curve *q = &h->curve[i];
@@ -66,42 +72,71 @@ static void find_axis(struct axis *a, const struct chart *h, bool along_x)
 
 /* ---- legend ---- */
 
-/* Number of points of curves in a box; a horizontal line across the box counts as 20. */
+enum { PLACES = 12, MARGIN = 12, NEAR = 4 }; /* PLACES: tried along each side of the frame */
+
+/* How many points of a piece of a curve, some 6 points of length apart, are in a box. */
+static int met_by(const struct box *b, const double from[2], const double to[2])
+{
+    const double length = hypot(to[0] - from[0], to[1] - from[1]);
+    const int n = length < 6000 ? 1 + (int)(length / 6) : 1000;
+    int met = 0;
+    for (int i = 0; i <= n; i++) {
+        const double x = from[0] + (to[0] - from[0]) * i / n - b->x,
+                     y = from[1] + (to[1] - from[1]) * i / n - b->y;
+        met += x > -NEAR && x < b->width + NEAR && y > -NEAR && y < b->height + NEAR;
+    }
+    return met;
+}
+
+/* The length of curves in a box, in some unit. */
 static int crowd(const struct chart *h, const struct frame *f, const struct box *b)
 {
     int met = 0;
     for (int i = 0; i < h->n; i++) {
         const struct curve *q = &h->curve[i];
+        double last[2] = {0}, at[2];
+        bool joined = false;
         for (int j = 0; j < q->n; j++) {
-            double x = frame_x(f, q->x[j]) - b->x, y = frame_y(f, q->y[j]) - b->y;
-            met += x > 0 && x < b->width && y > 0 && y < b->height;
+            const bool is = shown(&f->x, q->x[j]) && shown(&f->y, q->y[j]);
+            if (is) {
+                at[0] = frame_x(f, q->x[j]), at[1] = frame_y(f, q->y[j]);
+                met += met_by(b, joined ? last : at, at);
+                last[0] = at[0], last[1] = at[1];
+            }
+            joined = is && !(q->point > 0);
         }
-        double y = q->n ? -1 : frame_y(f, q->across) - b->y;
-        if (y > 0 && y < b->height) met += 20;
+        const double y = frame_y(f, q->across);
+        if (!q->n && shown(&f->y, q->across))
+            met += met_by(b, (double[2]){f->in.x, y}, (double[2]){f->in.x + f->in.width, y});
     }
     return met;
 }
 
-/* Places the legend in the corner where it hides the fewest points; on a tie the first of bottom
- * left, top right, bottom right, top left. */
-static void legend_place(const struct chart *h, const struct frame *f, struct box *b)
+/* Places the legend where it hides least of the curves: in the first corner without any, of bottom
+ * left, top right, bottom right, top left, else anywhere in the frame. Returns what it hides. */
+static int legend_place(const struct chart *h, const struct frame *f, struct box *b)
 {
-    const struct box *in = &f->in;
-    const double x[2] = {in->x + 12, in->x + in->width - 12 - b->width},
-                 y[2] = {in->y + in->height - 12 - b->height, in->y + 12};
+    const double x = f->in.x + MARGIN, dx = f->in.width - 2 * MARGIN - b->width,
+                 y = f->in.y + MARGIN, dy = f->in.height - 2 * MARGIN - b->height;
+    static const double CORNER[4][2] = {{0, 1}, {1, 0}, {1, 1}, {0, 0}};
     int min = -1;
     struct box best = *b;
-    for (int k = 0; k < 4; k++) {
-        struct box q = {x[k == 1 || k == 2], y[k == 1 || k == 3], b->width, b->height};
-        int met = crowd(h, f, &q);
+    for (int k = 0; k < 4 + (PLACES + 1) * (PLACES + 1) && min != 0; k++) {
+        const int i = k - 4;
+        const double right = k < 4 ? CORNER[k][0] : (double)(i % (PLACES + 1)) / PLACES,
+                     down = k < 4 ? CORNER[k][1] : (double)(i / (PLACES + 1)) / PLACES;
+        const struct box q = {x + right * dx, y + down * dy, b->width, b->height};
+        const int met = crowd(h, f, &q);
         if (min >= 0 && met >= min) continue;
         min = met;
         best = q;
     }
     *b = best;
+    return min;
 }
 
-static void legend(struct canvas *c, const struct chart *h, const struct frame *f)
+/* The size of the legend; the number of its rows. */
+static int legend_size(struct canvas *c, const struct chart *h, struct box *b)
 {
     int rows = 0;
     double longest = 0;
@@ -110,9 +145,26 @@ static void legend(struct canvas *c, const struct chart *h, const struct frame *
         longest = fmax(longest, canvas_text_width(c, h->curve[i].label, 0));
         rows++;
     }
+    *b = (struct box){.width = 40 + longest, .height = LEGEND_ROW * rows};
+    return rows;
+}
+
+/* If the legend would hide a curve wherever it is, axis y grows upwards for it, if it may. Returns
+ * the number of its rows. */
+static int find_legend(struct canvas *c, const struct chart *h, struct frame *f, struct box *b)
+{
+    const int rows = legend_size(c, h, b);
+    const double above = b->height + 2 * MARGIN;
+    if (!rows || legend_place(h, f, b) == 0) return rows;
+    if ((is_found(&h->y) && !h->grows) || above > 0.5 * f->in.height) return rows;
+    f->y.hi = f->y.lo + (f->y.hi - f->y.lo) * f->in.height / (f->in.height - above);
+    legend_place(h, f, b);
+    return rows;
+}
+
+static void legend(struct canvas *c, const struct chart *h, int rows, struct box b)
+{
     if (!rows) return;
-    struct box b = {.width = 40 + longest, .height = LEGEND_ROW * rows};
-    legend_place(h, f, &b);
     canvas_fill(c, b, 0xffffff);
     for (int i = 0, row = 0; i < h->n && row < rows; i++) {
         const struct curve *q = &h->curve[i];
@@ -154,9 +206,12 @@ void chart_draw(struct canvas *c, const struct chart *h)
     struct frame f = {.x = h->x, .y = h->y, .in = h->in, .title = h->title};
     find_axis(&f.x, h, true);
     find_axis(&f.y, h, false);
+    struct box b;
+    const int rows = find_legend(c, h, &f, &b);
+    numbers_of_chart(c, h);
     canvas_clip(c, &f.in);
     for (int i = 0; i < h->n; i++) draw_curve(c, &f, &h->curve[i]);
-    legend(c, h, &f);
+    legend(c, h, rows, b);
     canvas_clip(c, NULL);
     frame_draw(&f, c);
 }

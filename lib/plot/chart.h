@@ -14,6 +14,7 @@ struct curve {
 
 struct chart {
     struct axis x, y; /* axes; lo = hi = 0: range of the curves */
+    bool grows;       /* a given axis y may grow upwards for the legend, as others do */
     const char *title;
     struct box in; /* box of the frame, see frame_in */
     int n;

@@ -1,12 +1,11 @@
 #include "plot/frame.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "plot/colours.h"
+#include "plot/ticks.h"
 
-enum { TICKS_MAX = 256, TITLE_SIZE = 15, STEPS = 256, LONGEST = 160 };
+enum { TITLE_SIZE = 15, STEPS = 256, FRAME_MARGIN = 30 };
 static const struct pen AXIS = {0, 1, false};
 static const double BAR_GAP = 16, BAR_WIDTH = 18;
 
@@ -36,10 +35,18 @@ void axis_widen(struct axis *a, double share, double min)
     a->hi += margin;
 }
 
+double axis_shape(const struct axis *a, double x)
+{
+    const double t = a->threshold, far = fabs(x) / t;
+    if (a->log) return log10(x);
+    if (!(t > 0)) return x;
+    return far <= 1 ? x / t : copysign(1 + log10(far), x);
+}
+
 /* Fraction of the axis from its lower end to x, 0 to 1. */
 static double share_of(const struct axis *a, double x)
 {
-    return ((a->log ? log10(x) : x) - a->lo) / (a->hi - a->lo);
+    return (axis_shape(a, x) - a->lo) / (a->hi - a->lo);
 }
 
 double frame_x(const struct frame *f, double x)
@@ -57,130 +64,24 @@ void frame_line(struct canvas *c, double x0, double y0, double x1, double y1, st
     canvas_line(c, 2, (const double[2][2]){{x0, y0}, {x1, y1}}, pen);
 }
 
-/* ---- ticks ---- */
+/* ---- axes ---- */
 
-struct tick {
-    double share;  /* position as a fraction of the axis */
-    char text[40]; /* label; empty: a short tick */
-};
-
-/* Writes the label of m 10^e; powers: as a power of ten, where plain numbers would be long. */
-static void decade_label(struct tick *t, int m, int e, bool powers)
+/* Letter size at which the longest label of the ticks is no wider than `room`. */
+static double fitting(struct canvas *c, int n, const struct tick *t, double room, double *widest)
 {
-    if (!powers)
-        snprintf(t->text, sizeof t->text, "%g", m * pow(10, e));
-    else if (m == 1)
-        snprintf(t->text, sizeof t->text, "10^%d", e);
-    else
-        snprintf(t->text, sizeof t->text, "%d·10^%d", m, e);
+    *widest = 0;
+    for (int i = 0; i < n; i++) *widest = fmax(*widest, canvas_text_width(c, t[i].text, 0));
+    if (*widest <= room) return CANVAS_FONT;
+    const double size = CANVAS_FONT * room / *widest;
+    *widest = room;
+    return size;
 }
 
-/* Ticks of a log axis: each decade has a long tick with a number, and short ticks between. On axes
- * shorter than two decades 2 and 5 have numbers too, shorter than one decade all ticks. room:
- * number of labels that fit. */
-static int ticks_log(const struct axis *a, int room, struct tick *t)
+/* Letter size at which a name is no longer than its axis with some margin. */
+static double name_size(struct canvas *c, const char *name, double length)
 {
-    double lo = a->lo, hi = a->hi;
-    int n = 0, every = (int)ceil((hi - lo) / room);
-    bool powers = lo < -2 || hi > 4;
-    for (int e = (int)floor(lo); e <= (int)floor(hi + 1e-9); e++)
-        for (int m = 1; m < 10 && n < TICKS_MAX; m++) {
-            double v = e + log10(m);
-            if (v < lo - 1e-9 || v > hi + 1e-9 || (every > 2 && m > 1)) continue;
-            bool named = (m == 1 && e % every == 0) || (hi - lo < 2 && (m == 2 || m == 5)) ||
-                         (hi - lo < 1 && room > 9);
-            t[n] = (struct tick){.share = (v - lo) / (hi - lo)};
-            if (named) decade_label(&t[n], m, e, powers);
-            n++;
-        }
-    return n;
-}
-
-/* Exponent of the power of ten that is factored out of the labels of a linear axis to keep them
- * short. */
-static int power_of(const struct axis *a)
-{
-    double max = fmax(fabs(a->lo), fabs(a->hi));
-    if (!(max > 0) || (max >= 1e-3 && max < 1e5)) return 0;
-    return (int)floor(log10(max) + 1e-9);
-}
-
-/* Ticks of a linear axis: labels at multiples of 1, 2 or 5 times a power of ten, with enough digits
- * to differ, and four short ticks between two labels (three for multiples of 2). */
-static int ticks_linear(const struct axis *a, int room, struct tick *t)
-{
-    double length = a->hi - a->lo, part = length / (room < 9 ? 3 : 4);
-    double ten = pow(10, floor(log10(part))), q = part / ten, unit = pow(10, power_of(a));
-    int n = 0, m = q >= 5 ? 5 : q >= 2 ? 2 : 1, parts = m == 2 ? 4 : 5;
-    int digits = (int)ceil(log10(fmax(fabs(a->lo), fabs(a->hi)) / ten)) + 1;
-    double step = m * ten / parts;
-    for (double k = ceil(a->lo / step - 1e-9); k * step <= a->hi + 1e-9 * length && n < TICKS_MAX;
-         k++, n++) {
-        t[n] = (struct tick){.share = (k * step - a->lo) / length};
-        if (fmod(k, parts) == 0)
-            snprintf(t[n].text, sizeof t[n].text, "%.*g",
-                     digits < 6    ? 6
-                     : digits < 15 ? digits
-                                   : 15,
-                     k / parts * m * ten / unit + 0.0);
-    }
-    return n;
-}
-
-/* Ticks of a short log axis: the labels of a linear axis at their logarithmic positions. */
-static int ticks_short(const struct axis *a, int room, struct tick *t, int *power)
-{
-    struct axis linear = {.lo = pow(10, a->lo), .hi = pow(10, a->hi)};
-    double length = linear.hi - linear.lo;
-    int n = ticks_linear(&linear, room, t);
-    *power = power_of(&linear);
-    for (int i = 0; i < n; i++)
-        t[i].share = (log10(linear.lo + t[i].share * length) - a->lo) / (a->hi - a->lo);
-    return n;
-}
-
-/* Replaces each hyphen by the minus sign, which is as wide as a plus. */
-static void true_minus(char text[40])
-{
-    char out[40];
-    size_t n = 0;
-    for (const char *s = text; *s && n + 4 < sizeof out; s++)
-        if (*s == '-')
-            memcpy(out + n, "\u2212", 3), n += 3;
-        else
-            out[n++] = *s;
-    out[n] = 0;
-    memcpy(text, out, n + 1);
-}
-
-/* Finds the ticks of an axis. *power: exponent of the power of ten by which the labels are
- * multiplied. */
-static int axis_ticks(const struct axis *a, double length, struct tick *t, int *power)
-{
-    int room = (int)fmax(length / 40, 2), n, named = 0;
-    *power = 0;
-    if (!(a->hi > a->lo && isfinite(a->hi - a->lo))) return 0;
-    if (!a->log) *power = power_of(a);
-    n = a->log ? ticks_log(a, room, t) : ticks_linear(a, room, t);
-    for (int i = 0; i < n; i++) named += *t[i].text != 0;
-    if (a->log && named < 2) n = ticks_short(a, room, t, power);
-    for (int i = 0; i < n; i++) true_minus(t[i].text);
-    return n;
-}
-
-/* Label of an axis, with its power of ten inside the brackets of the unit. */
-static const char *axis_name(const struct axis *a, int power, char text[LONGEST])
-{
-    const char *unit = strchr(a->name, '[');
-    if (!power) return a->name;
-    char ten[40];
-    snprintf(ten, sizeof ten, "10^%d", power);
-    true_minus(ten);
-    if (unit)
-        snprintf(text, LONGEST, "%.*s[%s %s", (int)(unit - a->name), a->name, ten, unit + 1);
-    else
-        snprintf(text, LONGEST, "%s [%s]", a->name, ten);
-    return text;
+    const double width = canvas_text_width(c, name, 0), room = length + FRAME_MARGIN;
+    return width > room ? CANVAS_FONT * room / width : CANVAS_FONT;
 }
 
 /* Draws a tick at both sides of the frame, or, if f->outside, outside of the bottom or left side
@@ -188,47 +89,71 @@ static const char *axis_name(const struct axis *a, int power, char text[LONGEST]
 static void draw_tick(const struct frame *f, struct canvas *c, bool along_x, const struct tick *t)
 {
     const struct box *b = &f->in;
-    double low = b->y + b->height, right = b->x + b->width, length = *t->text ? 8 : 4;
-    double x = b->x + t->share * b->width, y = low - t->share * b->height;
+    const double low = b->y + b->height, right = b->x + b->width, x = b->x + t->share * b->width,
+                 y = low - t->share * b->height;
+    double length = *t->text ? 8 : 4;
     if (f->outside) length *= -0.6;
     if (along_x) {
         frame_line(c, x, low, x, low - length, AXIS);
         if (!f->outside) frame_line(c, x, b->y, x, b->y + length, AXIS);
-        canvas_write(c, &(struct label){x, low + 20, ANCHOR_MIDDLE, false, t->text, 0});
     } else {
         frame_line(c, b->x, y, b->x + length, y, AXIS);
         if (!f->outside) frame_line(c, right, y, right - length, y, AXIS);
-        canvas_write(c, &(struct label){b->x - 8, y + 5, ANCHOR_END, false, t->text, 0});
     }
 }
 
-static void draw_axis(const struct frame *f, struct canvas *c, bool along_x)
+/* Writes the labels along x: those at the ends of the frame stay within its margins, and those that
+ * would overlap the one before are left out. */
+static void write_along(const struct frame *f, struct canvas *c, int n, const struct tick *t)
 {
-    struct tick t[TICKS_MAX];
     const struct box *b = &f->in;
-    const struct axis *a = along_x ? &f->x : &f->y;
-    char text[LONGEST];
-    int power, n = axis_ticks(a, along_x ? b->width : b->height, t, &power);
-    double widest = 0, end = -INFINITY;
-    for (int i = 0; i < n && along_x; i++) { /* drops labels of x that would overlap */
-        double half = 0.5 * canvas_text_width(c, t[i].text, 0), x = t[i].share * b->width;
-        if (!*t[i].text) continue;
-        if (x - half < end + 8)
-            *t[i].text = 0;
-        else
-            end = x + half;
+    double end = -INFINITY;
+    for (int i = 0; i < n; i++) {
+        const double half = 0.5 * canvas_text_width(c, t[i].text, 0),
+                     last = b->x + b->width + FRAME_RIGHT - 2 - half;
+        const double x = fmin(b->x + t[i].share * b->width, fmax(last, b->x));
+        if (!*t[i].text || x - half < end + 8) continue;
+        end = x + half;
+        canvas_write(c,
+                     &(struct label){x, b->y + b->height + 20, ANCHOR_MIDDLE, false, t[i].text, 0});
     }
-    for (int i = 0; i < n; i++) draw_tick(f, c, along_x, &t[i]);
-    if (!a->name) return;
-    for (int i = 0; i < n; i++) widest = fmax(widest, canvas_text_width(c, t[i].text, 0));
-    struct label name = {b->x - fmax(60, 18 + widest),
-                         b->y + b->height / 2,
-                         ANCHOR_MIDDLE,
-                         true,
-                         axis_name(a, power, text),
-                         0};
-    if (along_x) name.x = b->x + b->width / 2, name.y = b->y + b->height + 44, name.up = false;
-    canvas_write(c, &name);
+}
+
+static void draw_x(const struct frame *f, struct canvas *c)
+{
+    const struct box *b = &f->in;
+    struct tick t[TICKS_MAX];
+    char text[TICKS_NAME];
+    int power;
+    const int n = ticks_find(&f->x, b->width, t, &power);
+    for (int i = 0; i < n; i++) draw_tick(f, c, true, &t[i]);
+    write_along(f, c, n, t);
+    if (!f->x.name) return;
+    const char *name = ticks_name(&f->x, power, text);
+    canvas_write(c, &(struct label){b->x + b->width / 2, b->y + b->height + 44, ANCHOR_MIDDLE,
+                                    false, name, name_size(c, name, b->width)});
+}
+
+static void draw_y(const struct frame *f, struct canvas *c)
+{
+    enum { ROOM = FRAME_LEFT - 18 - CANVAS_FONT - 2 };
+    const struct box *b = &f->in;
+    struct tick t[TICKS_MAX];
+    char text[TICKS_NAME];
+    int power;
+    double widest;
+    const int n = ticks_find(&f->y, b->height, t, &power);
+    const double size = fitting(c, n, t, ROOM, &widest);
+    for (int i = 0; i < n; i++) {
+        const double y = b->y + (1 - t[i].share) * b->height;
+        draw_tick(f, c, false, &t[i]);
+        canvas_write(
+            c, &(struct label){b->x - 8, y + 0.36 * size, ANCHOR_END, false, t[i].text, size});
+    }
+    if (!f->y.name) return;
+    const char *name = ticks_name(&f->y, power, text);
+    canvas_write(c, &(struct label){b->x - fmax(52, 18 + widest), b->y + b->height / 2,
+                                    ANCHOR_MIDDLE, true, name, name_size(c, name, b->height)});
 }
 
 static void outline(struct canvas *c, const struct box *b)
@@ -252,8 +177,8 @@ void frame_draw(const struct frame *f, struct canvas *c)
 {
     double middle = f->in.x + f->in.width / 2;
     outline(c, &f->in);
-    draw_axis(f, c, true);
-    draw_axis(f, c, false);
+    draw_x(f, c);
+    draw_y(f, c);
     if (f->title)
         canvas_write(c, &(struct label){middle, f->in.y - 12, ANCHOR_MIDDLE, false, f->title,
                                         title_size(f, c)});
@@ -261,21 +186,32 @@ void frame_draw(const struct frame *f, struct canvas *c)
 
 void frame_bar(const struct frame *f, struct canvas *c, int colours, const struct axis *a)
 {
+    enum { ROOM = 62 }; /* for labels, between the bar and its name */
     struct tick t[TICKS_MAX];
     struct box b = {f->in.x + f->in.width + BAR_GAP, f->in.y, BAR_WIDTH, f->in.height};
     unsigned char rgb[STEPS][3];
-    char text[LONGEST];
-    double right = b.x + b.width, widest = 0;
+    char text[TICKS_NAME];
+    double right = b.x + b.width, widest;
     for (int i = 0; i < STEPS; i++) colours_at(colours, 1 - (i + 0.5) / STEPS, rgb[i]);
     canvas_pixels(c, b, 1, STEPS, rgb[0]);
     outline(c, &b);
-    int power, n = axis_ticks(a, b.height, t, &power);
+    int power;
+    const int n = ticks_find(a, b.height, t, &power);
+    const double size = fitting(c, n, t, ROOM, &widest);
     for (int i = 0; i < n; i++) {
         double y = b.y + (1 - t[i].share) * b.height;
         frame_line(c, right, y, right + (*t[i].text ? 6 : 3), y, AXIS);
-        canvas_write(c, &(struct label){right + 9, y + 5, ANCHOR_START, false, t[i].text, 0});
-        widest = fmax(widest, canvas_text_width(c, t[i].text, 0));
+        canvas_write(
+            c, &(struct label){right + 9, y + 0.36 * size, ANCHOR_START, false, t[i].text, size});
     }
-    canvas_write(c, &(struct label){right + 30 + widest, b.y + b.height / 2, ANCHOR_MIDDLE, true,
-                                    axis_name(a, power, text), 0});
+    const char *name = ticks_name(a, power, text);
+    canvas_write(c, &(struct label){right + 28 + widest, b.y + b.height / 2, ANCHOR_MIDDLE, true,
+                                    name, name_size(c, name, b.height)});
+}
+
+void frame_bar_mark(const struct frame *f, struct canvas *c, double share)
+{
+    const double x = f->in.x + f->in.width + BAR_GAP, y = f->in.y + (1 - share) * f->in.height;
+    if (share >= 0 && share <= 1)
+        canvas_line_seamed(c, 2, (const double[2][2]){{x, y}, {x + BAR_WIDTH, y}});
 }

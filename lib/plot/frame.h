@@ -14,9 +14,11 @@ enum {
 };
 
 struct axis {
-    double lo, hi; /* values at the ends; log: their decimal logarithms */
+    double lo, hi; /* values at the ends, as axis_shape has them: of a log axis the logarithms */
     bool log;
     const char *name; /* label, with unit */
+    double threshold; /* above 0: linear up to this magnitude, logarithmic beyond */
+    bool whole;       /* only whole numbers have labels */
 };
 
 struct frame {
@@ -31,6 +33,9 @@ struct frame {
 struct box frame_in(struct box whole, double beside);
 struct box frame_whole(bool title); /* box for a frame on a canvas of the default size */
 
+/* A value as it is along an axis: itself, its decimal logarithm, or, with a threshold t, x/t up to
+ * it and ±(1 + log10(|x|/t)) beyond. */
+double axis_shape(const struct axis *a, double x);
 /* Extends a log axis to x. Start with lo = INFINITY, hi = -INFINITY. */
 void axis_stretch(struct axis *a, double x);
 /* Adds a margin on both sides: the larger of `share` times the length and `min`. A log axis becomes
@@ -43,5 +48,8 @@ double frame_y(const struct frame *f, double y);
 void frame_draw(const struct frame *f, struct canvas *c);
 /* Draws a colour bar (plot/colours) to the right of the frame, FRAME_BAR wide. */
 void frame_bar(const struct frame *f, struct canvas *c, int colours, const struct axis *a);
+
+/* A line across this bar at a share of its length. */
+void frame_bar_mark(const struct frame *f, struct canvas *c, double share);
 
 void frame_line(struct canvas *c, double x0, double y0, double x1, double y1, struct pen pen);

@@ -91,3 +91,14 @@ enum err array_save(const char *path, int width, int height, const double *x)
 {
     return save(path, &(struct content){.width = width, .height = height, .x = x});
 }
+
+enum err picture_save_numbers(const char *path, const char *source, const struct picture *p)
+{
+    struct stream s = {.f = stdout};
+    if (!path) return OK;
+    const bool piped = strcmp(path, "-") == 0;
+    if (!piped) TRY(stream_open(&s, path));
+    fprintf(s.f, "# ptah numbers 1\n# source\t%s\n", source);
+    picture_numbers(s.f, p);
+    return piped ? OK : stream_close(&s, 0);
+}

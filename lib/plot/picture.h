@@ -26,6 +26,12 @@ MUST_USE enum err picture_save(const char *path, const struct picture *p);
 /* Writes a drawing to an open file; name: for messages. */
 MUST_USE enum err picture_write(FILE *out, const char *name, const struct picture *p);
 
+/* Writes the numbers behind a drawing, as its functions know them (numbers.h), without drawing. */
+void picture_numbers(FILE *out, const struct picture *p);
+/* Saves them as a table, or does nothing if path is NULL. source: what was drawn, for the head. */
+MUST_USE enum err picture_save_numbers(const char *path, const char *source,
+                                       const struct picture *p);
+
 /* The pixels of a drawing, 3 bytes each, top row first (owner: caller); the format must be PNG. */
 MUST_USE enum err picture_pixels(const struct picture *p, int *columns, int *rows,
                                  unsigned char **rgb);

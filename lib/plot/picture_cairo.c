@@ -75,7 +75,7 @@ static void set_fonts(cairo_t *to)
 /* Draws on a surface; the result is an error of cairo. */
 static cairo_status_t draw_on(cairo_surface_t *s, const struct picture *p, struct box whole)
 {
-    struct canvas c = {cairo_create(s)};
+    struct canvas c = {.to = cairo_create(s)};
     set_fonts(c.to);
     canvas_fill(&c, whole, 0xffffff);
     p->draw(&c, p->what);
@@ -108,6 +108,17 @@ enum err picture_write(FILE *out, const char *name, const struct picture *p)
     if (why) FAIL(ERR_FILE, "%s: cannot write: %s", name, strerror(why));
     if (bad) FAIL(ERR_LIMIT, "%s: cannot draw: %s", name, cairo_status_to_string(bad));
     return OK;
+}
+
+/* A surface of one pixel measures texts as any other does. */
+void picture_numbers(FILE *out, const struct picture *p)
+{
+    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
+    struct canvas c = {.to = cairo_create(s), .numbers = out};
+    set_fonts(c.to);
+    p->draw(&c, p->what);
+    cairo_destroy(c.to);
+    cairo_surface_destroy(s);
 }
 
 enum err picture_pixels(const struct picture *p, int *columns, int *rows, unsigned char **rgb)

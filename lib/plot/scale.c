@@ -6,7 +6,8 @@
 #include "plot/colours.h"
 
 enum { SAMPLE = 1 << 20 }; /* number of values, about, that are sorted for percentiles */
-static const double TAIL = 0.01, REACH = 0.5, MIN_SHARE = 1e-4;
+static const double TAIL = 0.01, REACH = 0.5, MIN_SHARE = 1e-4,
+                    FLAT = 1e-9; /* percentiles that differ by less are one value */
 
 void scale_add(struct scale_values *v, const double *x, size_t n)
 {
@@ -36,7 +37,8 @@ MEM_ORDER_OF(ascending, double)
 
 /* Limits the range of colours if a few values are far from all others: it extends beyond the 1st
  * and 99th percentiles by at most half of their distance, on the scale of the colours. Zeros do not
- * count on a logarithmic scale. */
+ * count on a logarithmic scale. Where nearly all values are one, the others are what there is to
+ * see, and the range has them all. */
 static void cut_tails(const struct scale_values *v, struct colour_scale *s)
 {
     double *x = mem_new(sizeof *x * (v->samples + 1), "map");
@@ -49,7 +51,7 @@ static void cut_tails(const struct scale_values *v, struct colour_scale *s)
     const double a = n ? x[(size_t)(TAIL * (double)(n - 1))] : 0,
                  b = n ? x[n - 1 - (size_t)(TAIL * (double)(n - 1))] : 0;
     FREE(x);
-    if (!(b > a)) return;
+    if (!(b - a > FLAT * fmax(fabs(a), fabs(b)))) return;
     double lo = a - REACH * (b - a), hi = b + REACH * (b - a);
     if (s->logarithmic) lo = exp(lo), hi = exp(hi);
     if (lo > s->lo) s->lo = lo;
@@ -61,6 +63,7 @@ static void find_kind(const struct scale_values *v, const struct scale_ask *ask,
                       struct colour_scale *s)
 {
     const bool automatic = ask->kind == SCALE_AUTO;
+    if (ask->kind == SCALE_SYMLOG) s->threshold = ask->threshold;
     const bool some = s->lo == 0 && s->hi > 0 && !(ask->from > 0) && !ask->full && !ask->has_range;
     if (ask->from > 0) s->lo = fmax(s->lo, ask->from * (v->n ? v->total / (double)v->n : 0));
     if (some && (automatic || ask->kind == SCALE_LOG)) s->lo = MIN_SHARE * s->hi;
@@ -84,24 +87,45 @@ void scale_choose(const struct scale_values *v, const struct scale_ask *ask, str
     s->lo = s->min, s->hi = s->max;
     bool both = s->lo < 0 && s->hi > 0;
     find_kind(v, ask, s);
-    if (!ask->has_range && !ask->full && (s->lo > 0 || !s->logarithmic)) cut_tails(v, s);
+    if (!ask->has_range && !ask->full && !(s->threshold > 0) && (s->lo > 0 || !s->logarithmic))
+        cut_tails(v, s);
     if (!ask->has_range) widen(s);
     both &= !ask->has_range && !ask->has_colours && !s->logarithmic;
     if (both) s->hi = fmax(-s->lo, s->hi), s->lo = -s->hi;
     s->colours = both ? colours_find("coolwarm") : ask->colours;
 }
 
+struct axis scale_axis(const struct colour_scale *s, const char *name)
+{
+    struct axis a = {.log = s->logarithmic, .threshold = s->threshold, .name = name};
+    a.lo = axis_shape(&a, s->lo), a.hi = axis_shape(&a, s->hi);
+    return a;
+}
+
+double scale_share(const struct colour_scale *s, double x)
+{
+    const struct axis a = scale_axis(s, NULL);
+    if (s->logarithmic && !(x > s->lo)) return 0;
+    return a.hi > a.lo ? (axis_shape(&a, x) - a.lo) / (a.hi - a.lo) : 0;
+}
+
+const char *scale_name(const struct colour_scale *s)
+{
+    return s->threshold > 0 ? "symmetric logarithmic" : s->logarithmic ? "logarithmic" : "linear";
+}
+
 unsigned char *scale_paint(const struct colour_scale *s, int n, int rows, const double *x)
 {
     unsigned char *rgb = mem_zero(3 * (size_t)n * (size_t)rows, "map");
-    const double a = s->logarithmic ? log(s->lo) : s->lo, b = s->logarithmic ? log(s->hi) : s->hi;
+    const struct axis t = scale_axis(s, NULL);
     for (int64_t v = 0; v < rows; v++)
         for (int64_t u = 0; u < n; u++) {
             /* rows of the image go down, those of the values up */
             const double q = x[(rows - 1 - v) * n + u];
-            const double y = !s->logarithmic ? q : q > s->lo ? log(q) : a;
+            const double y = s->logarithmic && !(q > s->lo) ? t.lo : axis_shape(&t, q);
             if (!isnan(q))
-                colours_at(s->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
+                colours_at(s->colours, t.hi > t.lo ? (y - t.lo) / (t.hi - t.lo) : 0,
+                           rgb + 3 * (v * n + u));
         }
     return rgb;
 }

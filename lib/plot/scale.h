@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum scale_kind { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
+#include "plot/frame.h"
+
+/* SCALE_SYMLOG: linear below a threshold, logarithmic above it, for both signs. */
+enum scale_kind { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG, SCALE_SYMLOG };
 
 /* The wishes of the user. */
 struct scale_ask {
@@ -17,12 +20,14 @@ struct scale_ask {
     /* colour map given; else a sequential map, or a diverging one for values of both signs */
     bool has_colours;
     int colours;
-    double from; /* the range begins at this share of the mean, or above; 0: anywhere */
+    double threshold; /* of SCALE_SYMLOG, above 0 */
+    double from;      /* the range begins at this share of the mean, or above; 0: anywhere */
 };
 
 struct colour_scale {
     double lo, hi, min, max; /* range of the colours; minimum and maximum of the values */
     bool logarithmic;
+    double threshold; /* above 0: linear up to it, logarithmic beyond */
     int colours;
 };
 
@@ -39,6 +44,13 @@ void scale_free(struct scale_values *v);
 /* Chooses the range. */
 void scale_choose(const struct scale_values *v, const struct scale_ask *ask,
                   struct colour_scale *s);
+
+/* The bar of colours as an axis. */
+struct axis scale_axis(const struct colour_scale *s, const char *name);
+/* A value as a share of the range of colours. */
+double scale_share(const struct colour_scale *s, double x);
+/* Name of the kind: linear, logarithmic, or symmetric. */
+const char *scale_name(const struct colour_scale *s);
 
 /* Pixels, 3 bytes each, top row first, of rows of n values, the lowest row first; black where there
  * is no value. The caller frees. */

@@ -43,15 +43,16 @@ static int crosses(const struct mass_function *f, double **room, struct curve *q
         q[n++] = line(room, b->lo, b->dn, b->hi, b->dn);
         q[n++] = line(room, x, b->low, x, b->high);
     }
-    if (n) q[0].label = "halos";
+    if (n) q[0].label = "halos, 68 % Poisson";
     return n;
 }
 
 void halos_plot(struct canvas *c, const void *mass_function)
 {
     const struct mass_function *f = mass_function;
-    struct chart h = {.x = {.log = true, .name = "m200m [Msun/h]"},
+    struct chart h = {.x = {.log = true, .name = "mass m200m [Msun/h]"},
                       .y = {.log = true, .name = "dn/dln m [(h/Mpc)^3, comoving]"},
+                      .grows = true,
                       .in = frame_in(frame_whole(true), 0),
                       .title = f->title};
     double *all = mem_new(sizeof *all * (8 * (size_t)f->n + MASS_CURVE + 4), "mass function"),
@@ -61,14 +62,14 @@ void halos_plot(struct canvas *c, const void *mass_function)
     h.n = crosses(f, &room, q);
     for (int k = 0; k < MASS_CURVE && f->n; k++) mass[k] = mass_of_curve(f, k);
     if (f->n && f->curve[0] > 0)
-        q[h.n++] = (struct curve){.label = "Tinker et al. 2008",
+        q[h.n++] = (struct curve){.label = "fit: Tinker et al. 2008",
                                   .n = MASS_CURVE,
                                   .x = mass,
                                   .y = f->curve,
                                   .colour = RED};
     if (f->complete > 0 && log10(f->complete) > h.x.lo && log10(f->complete) < h.x.hi) {
         q[h.n] = line(&room, f->complete, pow(10, h.y.lo), f->complete, pow(10, h.y.hi));
-        q[h.n].label = "50 particles", q[h.n].dashed = true, q[h.n].colour = -1;
+        q[h.n].label = "mass of 50 particles", q[h.n].dashed = true, q[h.n].colour = -1;
         h.n++;
     }
     h.curve = q;

@@ -102,8 +102,8 @@ void history_plot(struct canvas *c, const void *history)
         }
     struct curve rate = {.n = n, .x = x, .y = y};
     struct chart f = {
-        .x = {0, h->end, false, h->cosmo ? "time since the Big Bang [Gyr]" : "time [Gyr]"},
-        .y = {0, max > 0 ? 1.08 * max : 1, false, "star formation [Msun/yr]"},
+        .x = {.hi = h->end, .name = h->cosmo ? "time since the Big Bang [Gyr]" : "time [Gyr]"},
+        .y = {.hi = max > 0 ? 1.08 * max : 1, .name = "star formation rate [Msun/yr]"},
         .in = frame_in(frame_whole(true), 0),
         .title = h->title,
         .n = 1,

@@ -205,8 +205,13 @@ static int panel_curves(const struct line *l, int panel, const double *x, double
     if (exact) curve[n++] = exact_curve(l, panel, y), y += (ptrdiff_t)2 * SAMPLES;
     for (int k = LEVEL; k < l->solved && n < CURVES; k++) {
         if (!in_panel(l, panel, k)) continue;
-        curve[n] = (struct curve){
-            .label = l->column[k].name, .n = l->n, .x = x, .colour = n - exact};
+        curve[n] = (struct curve){.label = panel == VELOCITY && !exact
+                                               ? l->column[k].name + strlen("velocity_")
+                                           : exact ? "cells"
+                                                   : l->column[k].name,
+                                  .n = l->n,
+                                  .x = x,
+                                  .colour = n - exact};
         curve[n].y = values(l, k, y);
         curve[n++].point = fmin(fmax(600.0 / l->n, 3), 5);
         y += l->n;
@@ -233,7 +238,8 @@ static bool draw_panel(struct canvas *c, const struct line *l, int panel, int pl
         .in = frame_in((struct box){place % 2 * width, 40 + place / 2 * height, width, height}, 0),
         .n = n,
         .curve = curve};
-    if (panel == LINE_EXACT) { /* whole numbers */
+    if (panel == LINE_EXACT) {
+        h.y.whole = true;
         h.y.lo = INFINITY, h.y.hi = -INFINITY;
         for (int i = 0; i < l->n; i++)
             h.y.lo = fmin(h.y.lo, curve[0].y[i] - 1.5), h.y.hi = fmax(h.y.hi, curve[0].y[i] + 1.5);

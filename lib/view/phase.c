@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "plot/colours.h"
 #include "plot/frame.h"
+#include "plot/numbers.h"
 #include "view/phase.h"
 
 double phase_share(const struct diagram *d, int bin)
@@ -27,18 +28,32 @@ static unsigned char *paint(const struct diagram *d)
     return rgb;
 }
 
+static void put_shares(struct canvas *c, const struct frame *f, const struct diagram *d)
+{
+    if (!canvas_numbers(c)) return;
+    double *x = mem_new(sizeof *x * (size_t)d->n * (size_t)d->n, "phase diagram");
+    for (int i = 0; i < d->n * d->n; i++) x[i] = d->cells[i] ? phase_share(d, i) : NAN;
+    numbers_of_image(c, f, "mass fraction per dex^2", d->n, d->n, x);
+    FREE(x);
+}
+
 void phase_plot(struct canvas *c, const void *diagram)
 {
     const struct diagram *d = diagram;
     const double(*r)[2] = d->range;
     struct frame f = {
-        .x = {r[PHASE_NH][0], r[PHASE_NH][1], true, "hydrogen nuclei per cm^3"},
-        .y = {r[PHASE_T2][0], r[PHASE_T2][1], true, "T/μ [K]"},
+        .x = {.lo = r[PHASE_NH][0],
+              .hi = r[PHASE_NH][1],
+              .log = true,
+              .name = "hydrogen nuclei [1/cm^3]"},
+        .y = {.lo = r[PHASE_T2][0], .hi = r[PHASE_T2][1], .log = true, .name = "T/μ [K]"},
         .in = frame_in(frame_whole(true), FRAME_BAR),
         .title = d->title,
         .outside = true,
     };
-    struct axis share = {log10(d->lo), log10(d->hi), true, "mass fraction per dex^2"};
+    struct axis share = {
+        .lo = log10(d->lo), .hi = log10(d->hi), .log = true, .name = "mass fraction per dex^2"};
+    put_shares(c, &f, d);
     unsigned char *rgb = paint(d);
     canvas_pixels(c, f.in, d->n, d->n, rgb);
     FREE(rgb);

@@ -7,7 +7,7 @@
 #include "view/profile.h"
 
 /* indices of colours: blue, black, green, orange */
-enum { CURVES = 5, GAS = 0, DM = 6, STARS = 2, OTHER = 1 };
+enum { CURVES = 5, TEMPERATURE = 2, GAS = 0, DM = 6, STARS = 2, OTHER = 1 };
 
 /* Content of a chart: columns, their labels and colours. */
 static const struct panel {
@@ -32,13 +32,13 @@ static const struct panel {
                 {PROFILE_STAR_MASS, "stars", STARS, false},
                 {PROFILE_OTHER_MASS, "other particles", OTHER, false}}},
               {"T/μ", true, {{PROFILE_TEMPERATURE, "gas", GAS, false}}},
-              {"velocity",
+              {"radial velocity",
                false,
-               {{PROFILE_GAS_VR, "gas, radial", GAS, false},
-                {PROFILE_DM_VR, "dark matter, radial", DM, false},
-                {PROFILE_DM_SIGMA, "its dispersion", DM, true},
-                {PROFILE_STAR_VR, "stars, radial", STARS, false},
-                {PROFILE_STAR_SIGMA, "their dispersion", STARS, true}}}};
+               {{PROFILE_GAS_VR, "gas", GAS, false},
+                {PROFILE_DM_VR, "dark matter", DM, false},
+                {PROFILE_DM_SIGMA, "dispersion of dark matter", DM, true},
+                {PROFILE_STAR_VR, "stars", STARS, false},
+                {PROFILE_STAR_SIGMA, "dispersion of stars", STARS, true}}}};
 
 static bool is_present(const struct profile *p, enum profile_column c)
 {
@@ -73,6 +73,7 @@ static void draw_panel(struct canvas *c, const struct profile *p, int k, const d
                                     .dashed = a->curve[i].dashed,
                                     .colour = a->curve[i].colour};
     }
+    if (n == 1 && k == TEMPERATURE) curve[0].label = NULL; /* only gas has one */
     snprintf(name, sizeof name, "%s [%s]", a->what, p->unit[a->curve[0].column]);
     double width = PROFILE_WIDTH / 2.0, height = (PROFILE_HEIGHT - 40) / 2.0;
     bool log = p->row[p->n - 1][PROFILE_TO] > 1.5 * p->n * p->row[0][PROFILE_TO];

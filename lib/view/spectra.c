@@ -96,7 +96,8 @@ void spectra_draw(struct canvas *c, const void *what)
         multipoles |= k->multipole;
     }
     if (multipoles)
-        q[n++] = (struct curve){.label = "negative", .across = NAN, .dots = true, .colour = -1};
+        q[n++] = (struct curve){
+            .label = "of negative sign", .across = NAN, .dots = true, .colour = -1};
     if (noise)
         q[n++] = (struct curve){.label = "shot noise", .across = NAN, .dashed = true, .colour = -1};
     char name[64];

@@ -22,6 +22,7 @@ struct canvas {
     struct label label[MAX];
     char text[MAX][200];
     struct box fill[MAX];
+    FILE *numbers;
 };
 
 double canvas_text_width(struct canvas *c, const char *text, double size)
@@ -44,6 +45,21 @@ void canvas_line(struct canvas *c, int n, const double (*xy)[2], struct pen pen)
 {
     c->nline++;
     if (n > c->longest) c->longest = n;
+}
+
+void canvas_line_seamed(struct canvas *c, int n, const double (*xy)[2])
+{
+    c->nline++;
+}
+
+void canvas_write_seamed(struct canvas *c, const struct label *label)
+{
+    canvas_write(c, label);
+}
+
+FILE *canvas_numbers(const struct canvas *c)
+{
+    return c->numbers;
 }
 
 void canvas_fill(struct canvas *c, struct box box, unsigned rgb)
@@ -101,11 +117,11 @@ static bool overlap(const struct label *a, const struct label *b)
  * Returns the label with the name of axis y. */
 static const struct label *axes(double lo, double hi, bool log, double width)
 {
-    struct frame f = {.x = {lo, hi, log, "length [box]"},
-                      .y = {lo, hi, log, "pressure [erg]"},
+    struct frame f = {.x = {.lo = lo, .hi = hi, .log = log, .name = "length [box]"},
+                      .y = {.lo = lo, .hi = hi, .log = log, .name = "pressure [erg]"},
                       .in = {FRAME_LEFT, 50, width, 400},
                       .title = "a title that is rather long, output 2, t = 12345 code units"};
-    struct axis bar = {lo, hi, log, "colours [K]"};
+    struct axis bar = {.lo = lo, .hi = hi, .log = log, .name = "colours [K]"};
     notes = (struct canvas){.nlabel = 0};
     frame_draw(&f, &notes);
     frame_bar(&f, &notes, 0, &bar);
