@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "atlas/atlas.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "comm/lines.h"
@@ -45,9 +46,9 @@ static enum err save_picture(const struct map *m, const char *path, const char *
                           "Time",
                           time,
                           NULL};
-    struct box size = map_plot_size(m);
+    struct box size = atlas_size(m);
     struct picture p = {.format = (enum picture_format)q->format,
-                        .draw = map_plot,
+                        .draw = atlas_draw,
                         .what = m,
                         .width = size.width,
                         .height = size.height,

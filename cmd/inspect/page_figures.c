@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "atlas/atlas.h"
 #include "base/mem.h"
 #include "budget/budget.h"
 #include "formats/formats.h"
@@ -364,11 +365,11 @@ static enum err put_map(struct page *p, const struct entry *e, struct source *r,
                                   .width = 1,
                                   .depth = 1};
     struct map m = {0};
-    struct picture q = {.draw = map_plot, .what = &m};
+    struct picture q = {.draw = atlas_draw, .what = &m};
     char caption[200];
-    enum err err = map_make(&m, r, &o);
+    enum err err = atlas_make(&m, r, &o);
     if (err == OK) err = map_check_range(&m);
-    if (err == OK) q.width = map_plot_size(&m).width, q.height = map_plot_size(&m).height;
+    if (err == OK) q.width = atlas_size(&m).width, q.height = atlas_size(&m).height;
     snprintf(caption, sizeof caption, "%s along z, output %d.",
              strcmp(field, "dm") == 0 ? "Dark matter" : "Gas", e->number);
     err = put_read(p, err, &q, caption);

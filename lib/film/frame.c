@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "atlas/atlas.h"
 #include "base/mem.h"
 #include "io/image.h"
 #include "io/table.h"
@@ -72,10 +73,10 @@ struct shot *film_shot(const struct film_frame *f, const char *path, const struc
 static enum err draw_png(const char *path, struct shot *s, FILE *out)
 {
     const struct map *m = &s->m;
-    const struct box size = map_plot_size(m);
+    const struct box size = atlas_size(m);
     const char *text[] = {"Field", s->o.field, "Title", s->title, NULL};
     const struct picture p = {.format = PICTURE_PNG,
-                              .draw = map_plot,
+                              .draw = atlas_draw,
                               .what = m,
                               .width = size.width,
                               .height = size.height,

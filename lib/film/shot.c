@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "atlas/atlas.h"
 #include "base/mem.h"
 #include "deposit/particles.h"
 #include "formats/formats.h"
@@ -95,7 +96,7 @@ static void keep_head(struct shot *s)
 
 static enum err draw_tree(struct shot *s)
 {
-    TRY(map_make(&s->m, s->tree, &s->o));
+    TRY(atlas_make(&s->m, s->tree, &s->o));
     keep_head(s);
     return OK;
 }
@@ -137,9 +138,9 @@ size_t shot_bytes(const struct shot *s)
 
 enum err shot_paint(const struct shot *s, bool bare, int *columns, int *rows, unsigned char **rgb)
 {
-    const struct box size = map_plot_size(&s->m);
+    const struct box size = atlas_size(&s->m);
     const struct picture p = {.format = PICTURE_PNG,
-                              .draw = map_plot,
+                              .draw = atlas_draw,
                               .what = &s->m,
                               .width = size.width,
                               .height = size.height};

@@ -109,6 +109,15 @@ double scale_share(const struct colour_scale *s, double x)
     return a.hi > a.lo ? (axis_shape(&a, x) - a.lo) / (a.hi - a.lo) : 0;
 }
 
+double scale_value(const struct colour_scale *s, double share)
+{
+    const struct axis a = scale_axis(s, NULL);
+    const double y = a.lo + share * (a.hi - a.lo);
+    if (s->logarithmic) return pow(10, y);
+    if (!(s->threshold > 0)) return y;
+    return s->threshold * (fabs(y) <= 1 ? y : copysign(pow(10, fabs(y) - 1), y));
+}
+
 const char *scale_name(const struct colour_scale *s)
 {
     return s->threshold > 0 ? "symmetric logarithmic" : s->logarithmic ? "logarithmic" : "linear";

@@ -49,6 +49,7 @@ void scale_choose(const struct scale_values *v, const struct scale_ask *ask,
 struct axis scale_axis(const struct colour_scale *s, const char *name);
 /* A value as a share of the range of colours. */
 double scale_share(const struct colour_scale *s, double x);
+double scale_value(const struct colour_scale *s, double share); /* its inverse */
 /* Name of the kind: linear, logarithmic, or symmetric. */
 const char *scale_name(const struct colour_scale *s);
 

@@ -26,9 +26,6 @@
 #include "base/text.h"
 #include "ckpt/sane.h"
 #include "formats/formats.h"
-#include "plot/arrow.h"
-#include "plot/colours.h"
-#include "plot/frame.h"
 
 static enum err map_init(struct map *m, struct source *r, const struct map_options *o);
 static enum err map_read(struct map *m, struct source *r);
@@ -36,12 +33,20 @@ static enum err read_outlines(struct map *m, struct source *r);
 static enum err read_lines(struct map *m, struct source *r);
 static void divide(struct map *m);
 static void find_range(struct map *m);
-static double side_of_plot(const struct map *m);
 
 enum err map_make(struct map *m, struct source *r, const struct map_options *o)
 {
+    return map_make_by(m, r, o, NULL);
+}
+
+enum err map_make_by(struct map *m, struct source *r, const struct map_options *o,
+                     const struct map_taker *taker)
+{
     TRY(map_init(m, r, o));
+    m->taker = taker;
     TRY(map_read(m, r));
+    if (taker) taker->end(taker->ctx, m);
+    m->taker = NULL;
     if (o->mesh) TRY(read_outlines(m, r));
     if (o->lines) TRY(read_lines(m, r));
     map_end(m);
@@ -367,7 +372,15 @@ static enum err mass_of(struct map *m, const struct source_parts *p, int64_t i, 
     return OK;
 }
 
-/* Draws a particle as a cube of uniform density, as large as a cell of its level. */
+void map_lay_grain(struct map *m, const struct map_grain *g)
+{
+    double at[3];
+    for (int d = 0; d < 3; d++) at[d] = g->x[d] - 0.5 * g->size;
+    lay_images(m, at, g->size, g->q, 1);
+}
+
+/* Draws particles as cubes of uniform density, as large as a cell of their level, unless the taker
+ * draws them. */
 static enum err fold_parts(const struct source_parts *p, void *ctx)
 {
     struct map *m = ctx;
@@ -387,8 +400,9 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
                  p->file, (long)p->id[i], p->m[i]);
         TRY(mass_of(m, p, i, &mass));
         if (mass == 0) continue;
-        for (int d = 0; d < 3; d++) at[d] = p->x[axis[d]][i] / box - 0.5 * size;
-        lay_images(m, at, size, mass / volume, 1);
+        for (int d = 0; d < 3; d++) at[d] = p->x[axis[d]][i] / box;
+        const struct map_grain g = {p->id[i], {at[0], at[1], at[2]}, size, mass / volume};
+        if (!m->taker || !m->taker->take(m->taker->ctx, m, &g)) map_lay_grain(m, &g);
     }
     return OK;
 }
@@ -441,7 +455,7 @@ static enum err fold_outlines(const struct source_octs *o, void *ctx)
     struct map *m = ctx;
     const int axis[3] = {m->u, m->v, m->w}, ndim = m->r->head.ndim;
     const double side = ldexp(2, -o->level), plane = fmin(m->o->centre[m->w], 1 - 0.5 * side);
-    if (side / m->o->width * side_of_plot(m) < MIN_POINTS) return OK;
+    if (side / m->o->width * map_side(m) < MIN_POINTS) return OK;
     for (int i = 0; i < o->n; i++) {
         int64_t x[3];
         double lo[3], size[3];
@@ -616,113 +630,12 @@ const char *map_weight_name(const struct map *m)
     return name[m->weight];
 }
 
-/* ---- the plot ---- */
+/* ---- size in a plot ---- */
 
-enum { MIN_SIDE = 400, MAX_SIDE = 1024, TITLE = 24 };
+enum { MIN_SIDE = 400, MAX_SIDE = 1024 };
 
-/* Longer side of the pixels in the plot, in points. A pixel of the map takes a whole number of
- * pixels of a PNG, which has two per point, unless the map is larger than the plot. */
-static double side_of_plot(const struct map *m)
+double map_side(const struct map *m)
 {
     int n = m->n > m->rows ? m->n : m->rows, times = (2 * MIN_SIDE + n - 1) / n;
     return fmin(0.5 * n * times, MAX_SIDE);
-}
-
-/* The pixels in the plot. */
-static struct box pixels_in_plot(const struct map *m)
-{
-    double side = side_of_plot(m), n = m->n > m->rows ? m->n : m->rows;
-    return (struct box){FRAME_LEFT, FRAME_TOP + TITLE, side * m->n / n, side * m->rows / n};
-}
-
-struct box map_plot_size(const struct map *m)
-{
-    const struct box in = pixels_in_plot(m);
-    return (struct box){0, 0, in.width + FRAME_LEFT + FRAME_RIGHT + FRAME_BAR,
-                        in.height + FRAME_TOP + TITLE + FRAME_BOTTOM};
-}
-
-static const char *name_of(const struct map *m)
-{
-    return m->rate ? "star formation" : m->field == GAS_TEMPERATURE ? "T/μ" : m->o->field;
-}
-
-/* Labels of the two axes and of the colour bar. */
-static void names_of(const struct map *m, struct unit length, char text[3][96])
-{
-    static const char *const how[] = {"", "column", "by mass", "by volume", "max"};
-    const char *weight = m->rate || m->field == GAS_LEVEL ? "" : how[m->weight];
-    for (int d = 0; d < 2; d++)
-        unit_axis(&m->r->head, (char[]){(char)('x' + (d ? m->v : m->u)), 0}, length, text[d],
-                  sizeof text[d]);
-    snprintf(text[2], sizeof text[2], "%.40s%s%s%s%.30s%s", name_of(m), *weight ? ", " : "", weight,
-             *m->unit ? " [" : "", m->unit, *m->unit ? "]" : "");
-}
-
-/* Title such as "density, run, output 2, z = 0.5, depth 20 kpc". */
-static void title_of(const struct map *m, char *title, size_t n)
-{
-    size_t k = (size_t)snprintf(title, n, "%.40s, ", name_of(m));
-    double depth = m->o->depth;
-    struct unit u = unit_length(&m->r->head, depth, m->o->physical);
-    unit_title(m->r, m->o->physical, title + k, n - k);
-    k = strlen(title);
-    if (depth < 1)
-        snprintf(title + k, n - k, ", depth %.3g %s", depth * u.worth,
-                 m->o->physical ? u.name : "of the box");
-}
-
-static void draw_outlines(const struct map *m, const struct frame *f, struct canvas *c)
-{
-    double width = m->hi[0] - m->lo[0], height = m->hi[1] - m->lo[1];
-    canvas_clip(c, &f->in);
-    for (int64_t i = 0; i < m->outlines; i++) {
-        const double *b = m->outline[i];
-        double x = f->in.x + (b[0] - m->lo[0]) / width * f->in.width,
-               dx = b[2] / width * f->in.width;
-        double y = f->in.y + (m->hi[1] - b[1]) / height * f->in.height,
-               dy = b[3] / height * f->in.height;
-        const double corner[5][2] = {{x, y}, {x + dx, y}, {x + dx, y - dy}, {x, y - dy}, {x, y}};
-        canvas_line(c, 5, corner, (struct pen){0x808080, 0.5, false});
-    }
-    canvas_clip(c, NULL);
-}
-
-static void draw_lines(const struct map *m, const struct frame *f, struct canvas *c)
-{
-    canvas_clip(c, &f->in);
-    for (int i = 0; i < m->lines.n; i++) {
-        const double(*at)[2];
-        const int n = streamlines_points(&m->lines, i, &at);
-        arrow_draw(c, &f->in, n, at);
-    }
-    canvas_clip(c, NULL);
-}
-
-void map_plot(struct canvas *c, const void *map)
-{
-    const struct map *m = map;
-    char text[3][96], title[240];
-    struct unit length = unit_length(&m->r->head, m->o->width, m->o->physical);
-    double step = length.worth;
-    const char *label[3];
-    names_of(m, length, text);
-    title_of(m, title, sizeof title);
-    for (int k = 0; k < 3; k++) label[k] = m->label[k] ? m->label[k] : text[k];
-    const double x = step * m->side[0], y = step * m->side[1];
-    struct frame f = {.x = {m->lo[0] * x, m->hi[0] * x, false, label[0]},
-                      .y = {m->lo[1] * y, m->hi[1] * y, false, label[1]},
-                      .in = pixels_in_plot(m),
-                      .outside = true,
-                      .title = m->title ? m->title : title};
-    const struct colour_scale *r = &m->range;
-    struct axis bar = {r->logarithmic ? log10(r->lo) : r->lo, r->logarithmic ? log10(r->hi) : r->hi,
-                       r->logarithmic, label[2]};
-    unsigned char *rgb = map_paint(m);
-    canvas_pixels(c, f.in, m->n, m->rows, rgb);
-    FREE(rgb);
-    draw_outlines(m, &f, c);
-    draw_lines(m, &f, c);
-    frame_bar(&f, c, r->colours, &bar);
-    frame_draw(&f, c);
 }

@@ -102,8 +102,7 @@ void unit_axis(const struct ckpt_head *h, const char *what, struct unit u, char 
     snprintf(text, n, "%s [%s%s]", what, u.name, h->cosmo && length ? ", proper" : "");
 }
 
-/* Text "z = 1.2", or "t = 3.4 Gyr" (in code units if not physical). */
-static void when_of(const struct ckpt_head *h, bool physical, char *text, size_t n)
+void unit_when(const struct ckpt_head *h, bool physical, char *text, size_t n)
 {
     double z = 1 / h->aexp - 1;
     struct unit u = unit_time(h, h->t);
@@ -135,7 +134,7 @@ static void run_of(const char *path, char *text, size_t n)
 void unit_title(const struct source *r, bool physical, char *text, size_t n)
 {
     char when[48], run[64];
-    when_of(&r->head, physical, when, sizeof when);
+    unit_when(&r->head, physical, when, sizeof when);
     run_of(r->path, run, sizeof run);
     snprintf(text, n, "%soutput %d, %s", run, r->number, when);
 }

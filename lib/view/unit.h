@@ -21,5 +21,7 @@ struct unit unit_mass(const struct ckpt_head *h);
 struct unit unit_length(const struct ckpt_head *h, double size, bool physical);
 /* Axis label for such lengths, e.g. "x [kpc, proper]". */
 void unit_axis(const struct ckpt_head *h, const char *what, struct unit u, char *text, size_t n);
+/* Text "z = 1.2", or "t = 3.4 Gyr" (in code units if not physical). */
+void unit_when(const struct ckpt_head *h, bool physical, char *text, size_t n);
 /* Title such as "run, output 2, z = 1.2"; run: directory of the checkpoint. */
 void unit_title(const struct source *r, bool physical, char *text, size_t n);
