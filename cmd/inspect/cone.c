@@ -225,19 +225,19 @@ static enum err save(struct cone *k)
         .format = (enum picture_format)k->o->format, .draw = draw, .what = k};
     if (events(k) == 0)
         FAIL(ERR_FORMAT, "%s is not drawn: the light cone has no particles, cells or sinks",
-             k->o->out);
+             plot_file(k->o));
     k->colours = colours_find("inferno");
     for (int a = 0; a < 2; a++)
         if (!(k->at[a][1] > k->at[a][0])) k->at[a][0] -= 0.5, k->at[a][1] += 0.5;
-    return picture_save(k->o->out, &plot);
+    return plot_save(k->o, k->path, &plot);
 }
 
 enum err cone_print(const char *path, const struct options *o, int *status)
 {
     struct cone k = {.o = o, .path = path};
-    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
+    enum err err = plot_allowed(o);
     if (err == OK) err = read_all(&k);
-    if (err == OK && o->out) err = save(&k);
+    if (err == OK && plot_file(o)) err = save(&k);
     if (err == OK) (o->json ? print_json : print_text)(&k);
     FREE(k.bin);
     FREE(k.count);

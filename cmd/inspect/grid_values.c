@@ -404,8 +404,8 @@ enum err pdf_make(const struct pdf_of *of, const struct options *o)
             p.y[k] = (double)p.count[i] / (double)p.all / width;
         }
     }
-    if (err == OK && o->out) err = temp_may_write(o->out, o->force);
-    if (err == OK && o->out) err = picture_save(o->out, &plot);
+    if (err == OK) err = plot_allowed(o);
+    if (err == OK) err = plot_save(o, of->path, &plot);
     if (err == OK) print_pdf(&p, o->json);
     FREE(p.count);
     FREE(p.x);

@@ -196,8 +196,10 @@ static enum err print_halos(const struct halos *h, const char *path)
     char title[160];
     unit_title(h->r, true, title, sizeof title);
     f.title = title;
+    const struct picture numbers = {.draw = halos_plot, .what = &f};
     enum err err = o->halos.plot ? save_plot(&f, o, path) : OK;
     if (err == OK && o->out) err = save_h5(&t, o);
+    if (err == OK) err = picture_save_numbers(o->data, path, &numbers);
     if (err == OK && o->json) print_json(&t, &f);
     if (err == OK && !o->json) halo_table_tsv(stdout, &t);
     FREE(f.bin);
@@ -227,9 +229,9 @@ enum err halos_print(const char *path, const struct options *o, int *status)
     struct halos h = {.o = o};
     enum err err = OK;
     if (o->c.rank == 0 && o->halos.plot) err = temp_may_write(o->halos.plot, o->force);
-    if (o->c.rank == 0 && o->out && err == OK) err = temp_may_write(o->out, o->force);
     if (o->c.rank == 0 && o->halos.members && err == OK)
         err = temp_may_write(o->halos.members, o->force);
+    if (o->c.rank == 0 && err == OK) err = plot_allowed(o);
     err = err_agree(&o->c, err);
     if (err == OK) err = err_agree(&o->c, source_open_state(path, 0, 0, &h.r));
     if (err == OK) err = source_in_space(h.r, "halos");

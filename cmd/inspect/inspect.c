@@ -96,7 +96,9 @@ static int fail(const struct options *o)
 
 static int inspect_all(struct options *o)
 {
-    int status = DONE, n = o->mode == COMPARE || o->mode == FILM ? 1 : o->npath;
+    int status = DONE;
+    const bool together = o->mode == COMPARE || o->mode == FILM || o->panels;
+    const int n = together ? 1 : o->npath;
     if (o->mode == SINKS) o->sinks = sinks_begin();
     if (o->mode == IONS) o->ions = ions_begin();
     if (o->mode == TREES && trees_begin(o) != OK) status = fail(o);

@@ -76,6 +76,8 @@ struct options {
     enum mode mode;
     const char *asked_mode; /* name of the mode, for messages; NULL: none was given */
     bool json, quiet;
+    const char *data;        /* file of the numbers behind a plot, or NULL */
+    bool panels;             /* maps of all checkpoints in one picture */
     const char *out;         /* file of a picture or table; NULL: FIELD_NNNNN.png and the like */
     enum file_format format; /* format of `out`; NONE: a picture and a table */
     enum file_format asked;  /* format requested by -f */
@@ -117,6 +119,17 @@ struct options {
 #define MODE(symbol, letter, name, arg, set, run, ...)                                             \
     MUST_USE enum err run(const char *path, const struct options *o, int *status);
 #include "modes.def"
+struct picture;
+/* Whether -o and --data may be written. */
+MUST_USE enum err plot_allowed(const struct options *o);
+/* Draws a plot to -o and writes its numbers to --data, as far as these are given. */
+MUST_USE enum err plot_save(const struct options *o, const char *path, const struct picture *p);
+/* A file of the plot, for messages; NULL: no plot is wanted. */
+const char *plot_file(const struct options *o);
+/* Maps of several fields, or of all checkpoints (--panels), in one picture. */
+MUST_USE enum err panels_draw(const char *path, const struct options *o);
+/* Prints a map as JSON, or the name of its file. */
+void map_tell(const struct map *m, const char *path, const char *file, const struct options *o);
 /* Saves a map as a picture or an array, and prints the name of the file. */
 MUST_USE enum err map_save(const struct map *m, const char *path, const char *file,
                            const struct options *o);

@@ -167,7 +167,7 @@ enum err ions_print(const char *path, const struct options *o, int *status)
     struct source *r = NULL;
     struct ions_history *h = o->ions;
     struct row row = {0};
-    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
+    enum err err = plot_allowed(o);
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = take_means(r, &row);
     if (err == OK) err = take_time(r, &row);
@@ -205,7 +205,8 @@ static enum err save(struct ions_history *h, const struct options *o)
 {
     struct picture plot = {.format = (enum picture_format)o->format, .draw = draw, .what = h};
     const size_t n = (size_t)h->n;
-    if (n < 2) FAIL(ERR_PARAM, "%s is not drawn: a curve needs two checkpoints or more", o->out);
+    if (n < 2)
+        FAIL(ERR_PARAM, "%s is not drawn: a curve needs two checkpoints or more", plot_file(o));
     mem_sort(h->row, n, sizeof *h->row, by_time);
     h->x = mem_new(3 * sizeof *h->x * n, "ions");
     h->y = h->x + n;
@@ -220,7 +221,7 @@ static enum err save(struct ions_history *h, const struct options *o)
                                      .y = h->y + n * (size_t)k,
                                      .n = (int)n,
                                      .colour = k};
-    return picture_save(o->out, &plot);
+    return plot_save(o, o->paths[o->npath - 1], &plot);
 }
 
 struct ions_history *ions_begin(void)
@@ -231,7 +232,7 @@ struct ions_history *ions_begin(void)
 enum err ions_end(struct options *o)
 {
     struct ions_history *h = o->ions;
-    enum err err = o->out && o->c.rank == 0 && h->n > 0 ? save(h, o) : OK;
+    enum err err = plot_file(o) && o->c.rank == 0 && h->n > 0 ? save(h, o) : OK;
     FREE(h->x);
     FREE(h->row);
     FREE(o->ions);

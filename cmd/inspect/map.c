@@ -21,7 +21,7 @@ static enum err save_picture(const struct map *m, const char *path, const char *
     const struct colour_scale *r = &m->range;
     char range[160], time[64], axis[2] = {(char)('x' + o->axis), 0}, region[200];
     int n = snprintf(range, sizeof range, "%.9g to %.9g, %s", r->lo, r->hi,
-                     r->logarithmic ? "logarithmic" : "linear");
+                     scale_name(r));
     bool below = r->min < r->lo && (r->min > 0 || !r->logarithmic);
     if (!o->scale.has_range && (below || r->max > r->hi))
         snprintf(range + n, sizeof range - (size_t)n,
@@ -66,17 +66,13 @@ static enum err save_picture(const struct map *m, const char *path, const char *
     return OK;
 }
 
-enum err map_save(const struct map *m, const char *path, const char *file, const struct options *o)
+void map_tell(const struct map *m, const char *path, const char *file, const struct options *o)
 {
     const struct colour_scale *r = &m->range;
-    if (o->format == FORMAT_NPY)
-        TRY(array_save(file, m->n, m->rows, m->sum));
-    else
-        TRY(save_picture(m, path, file, o));
     if (o->json) {
         json_begin("map", path);
         json_text("file", file);
-        json_text("field", o->map.field);
+        json_text("field", m->o->field);
         json_text("unit", m->unit);
         json_text("weight", map_weight_name(m));
         json_text("axis", (char[]){(char)('x' + o->map.axis), 0});
@@ -94,12 +90,32 @@ enum err map_save(const struct map *m, const char *path, const char *file, const
         json_value(r->hi);
         printf("]");
         json_bool("logarithmic", r->logarithmic);
+        if (r->threshold > 0) json_number("threshold", r->threshold);
         json_number("total", m->total);
         if (o->map.lines) json_count("lines", m->lines.n);
         json_end();
     } else if (strcmp(file, "-") != 0) {
         printf("%s\n", file);
     }
+}
+
+/* The numbers of a map: an array, or a table. */
+static enum err save_numbers(const struct map *m, const char *path, const struct options *o)
+{
+    const struct picture p = {.draw = atlas_draw, .what = m};
+    const char *end = o->data ? strrchr(o->data, '.') : NULL;
+    if (end && strcmp(end, ".npy") == 0) return array_save(o->data, m->n, m->rows, m->sum);
+    return picture_save_numbers(o->data, path, &p);
+}
+
+enum err map_save(const struct map *m, const char *path, const char *file, const struct options *o)
+{
+    if (o->format == FORMAT_NPY)
+        TRY(array_save(file, m->n, m->rows, m->sum));
+    else
+        TRY(save_picture(m, path, file, o));
+    TRY(save_numbers(m, path, o));
+    map_tell(m, path, file, o);
     return OK;
 }
 
@@ -108,11 +124,13 @@ enum err map_draw(const char *path, const struct options *o, int *status)
     struct shot *s = NULL;
     char name[128];
     const char *file = o->out ? o->out : name;
+    if (o->panels || strchr(o->map.field, ',')) return panels_draw(path, o);
     enum err err = shot_open(&s, path, &o->map);
     if (err == OK) {
         snprintf(name, sizeof name, "%.100s_%05d.%s", o->map.field, s->r.number,
                  format_name(o->format));
         err = temp_may_write(file, o->force);
+        if (err == OK && o->data) err = temp_may_write(o->data, o->force);
     }
     if (err == OK) err = shot_draw(s, NULL);
     if (err == OK) err = map_save(&s->m, path, file, o);
@@ -203,6 +221,7 @@ static enum err check_drawn(const struct options *o)
     const char *wrong = m->weight     ? "--weight"
                         : m->mesh     ? "--mesh"
                         : m->lines    ? "--lines"
+                        : m->smooth   ? "--smooth"
                         : m->physical ? "--units"
                                       : NULL;
     if (wrong) FAIL(ERR_PARAM, "%s is for films of maps, not for frames of movies", wrong);
@@ -287,7 +306,7 @@ static void tell_film(const struct film *f, const struct film_made *made, const 
     if (made->drawn)
         log_info("%s, %d frame%s of %d x %d pixels, %.9g per second: %.9g to %.9g, %s", field, f->n,
                  f->n == 1 ? "" : "s", made->columns, made->rows, f->how.rate, c->lo, c->hi,
-                 c->logarithmic ? "logarithmic" : "linear");
+                 scale_name(c));
     if (!o->json) {
         if (strcmp(file, "-") != 0) printf("%s\n", file);
         return;

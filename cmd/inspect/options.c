@@ -242,7 +242,9 @@ static const char *set_colours(struct options *o, const struct row *r, const cha
 {
     o->map.scale.colours = colours_find(value), o->map.scale.has_colours = true;
     bool good = o->map.scale.colours >= 0;
-    return good ? NULL : "the colours must be inferno, viridis, grey or coolwarm, not";
+    return good ? NULL
+                : "the colours must be inferno, viridis, cividis, thermal, haline, grey, coolwarm or "
+                  "balance, not";
 }
 
 /* Stores one --set; check_clumps refuses more than SETS. */
@@ -266,6 +268,33 @@ static const char *set_lines(struct options *o, const struct row *r, const char 
     return good && o->map.lines ? NULL
                                 : "the lines must be those of B or of velocity, and their number "
                                   "across the map, if any, 2 to 200, as in B,30, not";
+}
+
+static const char *set_contours(struct options *o, const struct row *r, const char *value)
+{
+    struct map_options *m = &o->map;
+    m->contours = m->levels = 0;
+    if (opt_int(value, 1, MAP_CONTOURS_MAX, &m->contours)) return NULL;
+    const int n = opt_reals(value, MAP_LEVELS, m->level);
+    m->levels = n > 0 ? n : 0;
+    return n > 0 ? NULL : "the contours must be a number of lines, 1 to 50, or up to 16 values, not";
+}
+
+/* 0 stands for no smoothing. */
+static const char *set_smooth(struct options *o, const struct row *r, const char *value)
+{
+    if (!opt_int(value, 0, MAP_SMOOTH_MAX, &o->map.smooth))
+        return "the number of neighbours must be 0 (none) to 4000, not";
+    if (o->map.smooth == 0) o->map.smooth = MAP_UNSMOOTHED;
+    return NULL;
+}
+
+static const char *set_symlog(struct options *o, const struct row *r, const char *value)
+{
+    struct scale_ask *s = &o->map.scale;
+    s->kind = SCALE_SYMLOG;
+    const bool good = opt_reals(value, 1, &s->threshold) == 1 && s->threshold > 0;
+    return good ? NULL : "the colours must be linear up to a value above 0, not";
 }
 
 /* ---- combinations of options ---- */
@@ -307,13 +336,42 @@ enum {
     FILMS = 1 << FORMAT_PNG | 1 << FORMAT_MP4 | 1 << FORMAT_GIF | 1 << FORMAT_RGB | 1 << FORMAT_NPY
 };
 
+static const char NOT_BARE[] = "--mesh, --lines, --contours and --scale-bar draw over a map with "
+                               "axes, not with --bare";
+
+static bool draws_over(const struct map_options *m)
+{
+    return m->mesh || m->lines || m->contours || m->levels || m->ruler;
+}
+
+/* Whether a mode draws all checkpoints in one plot. */
+static bool draws_all(const struct options *o)
+{
+    return o->mode == SINKS || o->mode == IONS || o->mode == TREES || (o->mode == MAP && o->panels);
+}
+
+/* Checks --data. */
+static int check_data(const struct options *o)
+{
+    const char *end = o->data ? strrchr(o->data, '.') : NULL;
+    const bool array = end && strcmp(end, ".npy") == 0;
+    if (!o->data) return GO_ON;
+    if (array && o->mode != MAP)
+        return usage(o, "arrays are of maps: the numbers of this plot are FILE.tsv, not", o->data);
+    if (!array && !(end && strcmp(end, ".tsv") == 0))
+        return usage(o, "the numbers of a plot are FILE.tsv, or of a map FILE.npy, not", o->data);
+    if (o->many && !draws_all(o)) return usage(o, "--data is for one checkpoint only", NULL);
+    return GO_ON;
+}
+
 static int check_map(struct options *o)
 {
     if (o->pixels) o->map.pixels = o->pixels;
     if (o->map.axis < 0) o->map.axis = 2;
-    const bool over = o->map.mesh || o->map.lines;
-    if (over && o->bare)
-        return usage(o, "--mesh and --lines draw over a map with axes, not with --bare", NULL);
+    const bool over = draws_over(&o->map);
+    if (over && o->bare) return usage(o, NOT_BARE, NULL);
+    if (o->bare && (o->panels || strchr(o->map.field, ',')))
+        return usage(o, "panels have axes: leave out --bare", NULL);
     return find_format(o, o->out,
                        o->bare ? BARE_MAPS
                        : over  ? DRAWINGS
@@ -323,10 +381,9 @@ static int check_map(struct options *o)
 
 static int check_film(struct options *o)
 {
-    const bool over = o->map.mesh || o->map.lines, piped = o->out && strcmp(o->out, "-") == 0;
+    const bool over = draws_over(&o->map), piped = o->out && strcmp(o->out, "-") == 0;
     if (o->pixels) o->map.pixels = o->pixels;
-    if (over && o->bare)
-        return usage(o, "--mesh and --lines draw over a map with axes, not with --bare", NULL);
+    if (over && o->bare) return usage(o, NOT_BARE, NULL);
     if (piped && !o->asked)
         return usage(o, "a film on standard output needs -f: png, mp4, gif, rgb or npy", NULL);
     return find_format(o, o->out, FILMS, FORMAT_NONE, &o->format);
@@ -702,7 +759,10 @@ static int check_options(struct parsing *p)
         return usage(o, "a comparison needs two checkpoints", NULL);
     if ((status = check_taken(p)) != GO_ON) return status;
     o->many = o->mode != COMPARE && o->mode != FILM && (o->npath > 1 || piped);
-    if (o->out && o->many && o->mode != SINKS && o->mode != IONS && o->mode != TREES)
+    if (o->panels && piped)
+        return usage(o, "--panels needs the paths of its checkpoints, not standard input", NULL);
+    if ((status = check_data(o)) != GO_ON) return status;
+    if (o->out && o->many && !draws_all(o))
         return usage(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->out && strcmp(o->out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);

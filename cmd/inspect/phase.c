@@ -262,13 +262,15 @@ static enum err name_files(struct phase *p, const struct options *o)
         p->file[k] = p->name[k];
     }
     for (int k = 0; k < 2 && p->file[k]; k++) TRY(temp_may_write(p->file[k], o->force));
-    return OK;
+    return o->data ? temp_may_write(o->data, o->force) : OK;
 }
 
 static enum err save_all(struct phase *p, const char *path, const struct options *o)
 {
     find_colours(&p->d, &o->map);
+    const struct picture q = {.draw = phase_plot, .what = &p->d};
     for (int k = 0; k < 2 && p->file[k]; k++) TRY(save(p, path, p->file[k], p->format[k]));
+    TRY(picture_save_numbers(o->data, path, &q));
     if (o->json)
         print_json(p, path, p->file);
     else

@@ -93,11 +93,11 @@ enum err profile_print(const char *path, const struct options *o, int *status)
                            .what = &p,
                            .width = PROFILE_WIDTH,
                            .height = PROFILE_HEIGHT};
-    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
+    enum err err = plot_allowed(o);
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = profile_make(&p, r, &o->profile);
-    if (err == OK && o->out)
-        err = o->format == FORMAT_H5 ? save_h5(&p, path, o) : picture_save(o->out, &plot);
+    if (err == OK && o->format == FORMAT_H5) err = save_h5(&p, path, o);
+    if (err == OK) err = plot_save(o, path, &plot);
     if (err == OK) (o->json ? print_json : print_text)(&p, path, o);
     profile_free(&p);
     source_close(&r);
@@ -186,11 +186,11 @@ enum err stars_print(const char *path, const struct options *o, int *status)
     struct history h = {.n = o->stars.bins};
     struct picture plot = {
         .format = (enum picture_format)o->format, .draw = history_plot, .what = &h};
-    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
+    enum err err = plot_allowed(o);
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = history_read(&h, r);
-    if (err == OK && o->out)
-        err = o->format == FORMAT_H5 ? stars_h5(&h, path, o) : picture_save(o->out, &plot);
+    if (err == OK && o->format == FORMAT_H5) err = stars_h5(&h, path, o);
+    if (err == OK) err = plot_save(o, path, &plot);
     if (err == OK) (o->json ? stars_json : stars_text)(&h, path);
     history_free(&h);
     source_close(&r);
@@ -326,11 +326,11 @@ enum err line_print(const char *path, const struct options *o, int *status)
                            .what = &l,
                            .width = LINE_WIDTH,
                            .height = LINE_HEIGHT};
-    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
+    enum err err = plot_allowed(o);
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = line_make(&l, r, &o->line);
-    if (err == OK && o->out)
-        err = o->format == FORMAT_H5 ? line_h5(&l, path, o) : picture_save(o->out, &plot);
+    if (err == OK && o->format == FORMAT_H5) err = line_h5(&l, path, o);
+    if (err == OK) err = plot_save(o, path, &plot);
     if (err == OK) (o->json ? line_json : line_text)(&l, path);
     line_free(&l);
     source_close(&r);

@@ -250,7 +250,7 @@ enum err sinks_print(const char *path, const struct options *o, int *status)
     struct sinks_history *s = o->sinks;
     int64_t first = s->n;
     s->drawing = o->drawing;
-    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
+    enum err err = plot_allowed(o);
     if (err == OK) err = source_open(path, &r);
     if (err == OK) s->objects = *r->stellar->from != 0;
     if (err == OK) err = read_rows(s, r);
@@ -391,7 +391,7 @@ static enum err save(struct sinks_history *s, const struct options *o)
 {
     struct picture plot = {.format = (enum picture_format)o->format, .draw = draw, .what = s};
     size_t n = (size_t)s->n;
-    if (n == 0) FAIL(ERR_FORMAT, "%s is not drawn: no checkpoint has sinks", o->out);
+    if (n == 0) FAIL(ERR_FORMAT, "%s is not drawn: no checkpoint has sinks", plot_file(o));
     s->x = mem_new(6 * sizeof *s->x * (n + 1), "sinks");
     s->y = s->x + 2 * (n + 1);
     s->curve = mem_zero(sizeof *s->curve * (n + 2), "sinks");
@@ -401,9 +401,10 @@ static enum err save(struct sinks_history *s, const struct options *o)
         FAIL(ERR_FORMAT,
              "%s is not drawn: no black hole has given energy to the gas between two of these "
              "checkpoints, or the columns heat and jets are missing",
-             o->out);
-    if (!anything(s)) FAIL(ERR_FORMAT, "%s is not drawn: no sink has stars within 30 kpc", o->out);
-    return picture_save(o->out, &plot);
+             plot_file(o));
+    if (!anything(s)) FAIL(ERR_FORMAT, "%s is not drawn: no sink has stars within 30 kpc",
+                           plot_file(o));
+    return plot_save(o, o->paths[o->npath - 1], &plot);
 }
 
 struct sinks_history *sinks_begin(void)
@@ -414,7 +415,7 @@ struct sinks_history *sinks_begin(void)
 enum err sinks_end_plot(struct options *o)
 {
     struct sinks_history *s = o->sinks;
-    enum err err = o->out && o->c.rank == 0 ? save(s, o) : OK;
+    enum err err = plot_file(o) && o->c.rank == 0 ? save(s, o) : OK;
     FREE(s->curve);
     FREE(s->label);
     FREE(s->x);

@@ -82,7 +82,7 @@ enum err trees_begin(struct options *o)
     o->trees->f.jump = o->tree.jump;
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
     enum err err = OK;
-    if (o->c.rank == 0 && o->out) err = temp_may_write(o->out, o->force);
+    if (o->c.rank == 0) err = plot_allowed(o);
     if (o->c.rank == 0 && o->tree.consistent && err == OK)
         err = temp_may_write(o->tree.consistent, o->force);
     err = err_agree(&o->c, err);
@@ -280,7 +280,7 @@ static enum err save_plot(const struct trees *t, const struct options *o)
     g.x = mem_new(2 * sizeof *g.x * n, "trees: plot");
     g.y = g.x + n;
     trace(&g, o->tree.branches);
-    enum err err = picture_save(o->out, &p);
+    enum err err = plot_save(o, t->f.output[t->f.noutput - 1].path, &p);
     FREE(g.curve);
     FREE(g.label);
     FREE(g.x);
@@ -362,7 +362,7 @@ static enum err print_all(struct trees *t, const struct options *o)
         log_info("%ld members have the id of another one: links may be wrong, see inspect -cc",
                  (long)f->doubles);
     if (o->tree.consistent) TRY(save_consistent(f, &how, o->tree.consistent));
-    if (o->out) TRY(save_plot(t, o));
+    if (plot_file(o)) TRY(save_plot(t, o));
     if (o->json)
         print_json(f, &how);
     else

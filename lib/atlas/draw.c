@@ -45,7 +45,7 @@ static void title_of(const struct map *m, char *title, size_t n)
     unit_title(m->r, m->o->physical, title + k, n - k);
     k = strlen(title);
     if (depth < 1)
-        snprintf(title + k, n - k, ", depth %.3g %s", depth * u.worth,
+        snprintf(title + k, n - k, ", depth %.4g %s", depth * u.worth,
                  m->o->physical ? u.name : "of the box");
 }
 
@@ -126,7 +126,7 @@ static void draw_ruler(const struct map *m, const struct frame *f, struct canvas
     enum { AWAY = 16, HIGH = 5 };
     const double share = (m->hi[0] - m->lo[0]) * m->side[0];
     const bool known = !m->plain && m->r->head.unit_l != 1;
-    const struct unit u = unit_length(&m->r->head, share / 3, known);
+    const struct unit u = unit_length(&m->r->head, share, known);
     const double whole = share * u.worth, length = atlas_ruler(whole / 3),
                  width = length / whole * f->in.width, x = f->in.x + AWAY,
                  y = f->in.y + f->in.height - AWAY;

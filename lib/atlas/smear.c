@@ -74,14 +74,13 @@ static bool axis_exists(const struct map *m, int d)
 static void find_reaches(struct smear *k, const struct map *m, const struct tree *t,
                          const double *const x[3])
 {
-    enum { FEW = 4096 };
     const int usual = m->r->head.ndim < 3 ? ATLAS_NEIGHBOURS_2D : ATLAS_NEIGHBOURS,
               asked = k->o->smooth > 0 ? k->o->smooth : usual,
-              n = (asked < FEW ? asked : FEW - 1) + 1; /* with the particle itself */
+              n = (asked < MAP_SMOOTH_MAX ? asked : MAP_SMOOTH_MAX) + 1; /* with itself */
     const struct tree_nearest q = {.k = n, .max = INFINITY};
 #pragma omp parallel for schedule(dynamic, 256)
     for (int64_t i = 0; i < k->n; i++) {
-        double far2[FEW];
+        double far2[MAP_SMOOTH_MAX + 1];
         const int found = tree_nearest(t, (double[3]){x[0][i], x[1][i], x[2][i]}, &q, far2);
         const double far = found > 1 ? sqrt(far2[0]) : k->grain[i].size;
         k->reach[i] = fmin(fmax(far, REACH_MIN), REACH_MAX);

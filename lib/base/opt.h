@@ -24,7 +24,7 @@ struct opt {
     const char *help; /* half a sentence; NULL: an alias omitted by opt_usage */
 };
 
-enum { OPT_BAD = -1, OPT_MAX = 96, OPT_OLD_BIT = 1 << 16, OPT_MORE_BIT = 1 << 18 };
+enum { OPT_BAD = -1, OPT_MAX = 160, OPT_OLD_BIT = 1 << 16, OPT_MORE_BIT = 1 << 18 };
 /* Letter of a row that is no option: `help` and, if present, `arg` form a line of the usage text
  * above the rows that follow. */
 enum { OPT_HEADING = 1 << 17 };

@@ -22,7 +22,8 @@ struct content {
     int width, height;
     const unsigned char *rgb;
     const char *const *text;
-    const double *x;
+    const double *const *x; /* [arrays] */
+    int arrays;             /* 0: one of two dimensions */
 };
 
 /* Format version 1: magic, length of the header, header padded to a multiple of 64 bytes. */
@@ -44,8 +45,10 @@ static int write_npy(FILE *out, const struct content *c)
 {
     errno = 0;
     const size_t values = (size_t)c->width * (size_t)c->height;
-    const bool ok = array_head(out, 2, (const int[2]){c->height, c->width}) &&
-                    fwrite(c->x, sizeof *c->x, values, out) == values;
+    const int size[3] = {c->arrays, c->height, c->width};
+    bool ok = array_head(out, c->arrays ? 3 : 2, c->arrays ? size : size + 1);
+    for (int i = 0; i < (c->arrays ? c->arrays : 1) && ok; i++)
+        ok = fwrite(c->x[i], sizeof **c->x, values, out) == values;
     return ok && fflush(out) == 0 ? 0 : errno ? errno : EIO;
 }
 
@@ -89,7 +92,12 @@ enum err pixels_save(const char *path, int width, int height, const unsigned cha
 
 enum err array_save(const char *path, int width, int height, const double *x)
 {
-    return save(path, &(struct content){.width = width, .height = height, .x = x});
+    return save(path, &(struct content){.width = width, .height = height, .x = &x});
+}
+
+enum err arrays_save(const char *path, int n, int width, int height, const double *const *x)
+{
+    return save(path, &(struct content){.width = width, .height = height, .x = x, .arrays = n});
 }
 
 enum err picture_save_numbers(const char *path, const char *source, const struct picture *p)

@@ -41,5 +41,8 @@ MUST_USE enum err pixels_save(const char *path, int width, int height, const uns
                               const char *const *text);
 /* Writes the head of an array of doubles in NumPy's format; false: errno has the reason. */
 bool array_head(FILE *out, int dimensions, const int *size);
-/* Saves an array in NumPy's format: height rows of width doubles, first row first. */
+/* Saves an array in NumPy's format: height rows of width doubles, first row first; or n of them,
+ * x[n], as one of three dimensions. */
 MUST_USE enum err array_save(const char *path, int width, int height, const double *x);
+MUST_USE enum err arrays_save(const char *path, int n, int width, int height,
+                              const double *const *x);

@@ -11,7 +11,7 @@ enum map_weight { BY_DEFAULT, COLUMN, BY_MASS, BY_VOLUME, GREATEST };
 /* vector whose components in the plane of the map are drawn as lines */
 enum map_lines { LINES_NONE, LINES_MAGNETIC, LINES_VELOCITY };
 enum { MAP_LINES = 30, MAP_LINES_MIN = 2, MAP_LINES_MAX = 200 };
-enum { MAP_LEVELS = 16, MAP_CONTOURS_MAX = 50, MAP_UNSMOOTHED = -1 };
+enum { MAP_LEVELS = 16, MAP_CONTOURS_MAX = 50, MAP_UNSMOOTHED = -1, MAP_SMOOTH_MAX = 4000 };
 
 struct map_options {
     const char *field;

@@ -1,7 +1,9 @@
 /* frame_test: text and drawing on a canvas that only records calls: numbers of axes, names, units
  * of lengths, markers, multipoles, the fit of a mass function. Catches: a name that overlaps
  * numbers, numbers that touch, a missing factor of ten, a hyphen for a minus, a single point that
- * is not drawn, a fit through the middles of bins only. */
+ * is not drawn, a fit through the middles of bins only. Laws of layout for any range: no two texts
+ * overlap, none leaves the page, no legend hides a curve. Catches: names that do not give way to long
+ * numbers, labels at the end of an axis that leave the page, a legend in a corner by default. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +184,115 @@ static void test_axes(void)
     CHECK(find("a title")->size == 15, "%g", find("a title")->size);
 }
 
+/* ---- laws of layout ---- */
+
+/* The box that a text covers: letters rise 0.75 of their size above the baseline, and 0.22 below. */
+static struct box covered(const struct label *l)
+{
+    const double size = l->size > 0 ? l->size : CANVAS_FONT,
+                 width = canvas_text_width(&notes, l->text, size),
+                 back = l->anchor == ANCHOR_MIDDLE ? width / 2 : l->anchor == ANCHOR_END ? width : 0,
+                 up = 0.75 * size, down = 0.22 * size;
+    if (l->up) return (struct box){l->x - up, l->y - width + back, up + down, width};
+    return (struct box){l->x - back, l->y - up, width, up + down};
+}
+
+static bool share_a_point(const struct box *a, const struct box *b)
+{
+    return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height &&
+           b->y < a->y + a->height;
+}
+
+/* No two texts of axes with a bar of colours overlap, and none is outside of the page. */
+static void check_page(const struct axis *a, double width, double height)
+{
+    enum { EDGE = 1 };
+    struct frame f = {.x = *a, .y = *a, .in = {FRAME_LEFT, 44, width, height}, .title = "a title"};
+    const struct box page = {0, 0, FRAME_LEFT + width + FRAME_RIGHT + FRAME_BAR,
+                             44 + height + FRAME_BOTTOM};
+    notes = (struct canvas){.nlabel = 0};
+    frame_draw(&f, &notes);
+    frame_bar(&f, &notes, 0, a);
+    CHECK(notes.nlabel >= 4, "%g to %g has %d texts", a->lo, a->hi, notes.nlabel);
+    for (int i = 0; i < notes.nlabel; i++) {
+        const struct box b = covered(&notes.label[i]);
+        CHECK(b.x >= -EDGE && b.y >= -EDGE && b.x + b.width <= page.width + EDGE &&
+                  b.y + b.height <= page.height + EDGE,
+              "%g to %g, %g x %g: '%s' is outside of the page: %g %g, %g x %g", a->lo, a->hi, width,
+              height, notes.text[i], b.x, b.y, b.width, b.height);
+        for (int k = 0; k < i; k++) {
+            const struct box o = covered(&notes.label[k]);
+            CHECK(!share_a_point(&b, &o), "%g to %g, %g x %g: '%s' on '%s'", a->lo, a->hi, width,
+                  height, notes.text[i], notes.text[k]);
+        }
+    }
+}
+
+static double draw_number(unsigned long *seed)
+{
+    *seed = *seed * 6364136223846793005UL + 1442695040888963407UL;
+    return (double)(*seed >> 11) / 9007199254740992.0;
+}
+
+static void test_layout(void)
+{
+    static const double RANGE[][2] = {{0, 1e-300},     {-1e-300, 1e-300}, {-1e6, 1e6}, {0, 0},
+                                      {-1.5e6, -5e5},  {1e300, 2e300},    {0, 5},      {1e6, 1e6 + 1},
+                                      {-1e-12, 1},     {99999, 100001},   {-3, 1e15}};
+    enum { RANDOM = 300 };
+    unsigned long seed = 7;
+    const char *name = "a rather long name of what there is [erg/cm^3]";
+    for (size_t i = 0; i < sizeof RANGE / sizeof *RANGE; i++)
+        for (int k = 0; k < 3; k++)
+            check_page(&(struct axis){.lo = RANGE[i][0], .hi = RANGE[i][1], .name = name},
+                       150 + 125 * k, 400 - 100 * k);
+    for (int i = 0; i < RANDOM; i++) {
+        const double width = 140 + 600 * draw_number(&seed), height = 140 + 600 * draw_number(&seed);
+        struct axis a = {.name = name};
+        const int kind = i % 3;
+        const double size = pow(10, 600 * draw_number(&seed) - 300);
+        a.lo = (2 * draw_number(&seed) - 1) * (kind == 1 ? 300 : size);
+        a.hi = a.lo + draw_number(&seed) * (kind == 1 ? 30 : size);
+        a.log = kind == 1;
+        if (kind == 2) {
+            a.threshold = size;
+            a.lo = -1 - 12 * draw_number(&seed), a.hi = 1 + 12 * draw_number(&seed);
+        }
+        check_page(&a, width, height);
+    }
+}
+
+/* A legend has a place without curves: there is one, or axis y makes it. Points of a curve that
+ * fills the frame would be under any legend. */
+static void test_legend(void)
+{
+    enum { N = 400 };
+    static double x[N], y[N];
+    for (int i = 0; i < N; i++) x[i] = i, y[i] = sin(0.7 * i);
+    const struct curve q = {.label = "a curve", .n = N, .x = x, .y = y};
+    const struct chart h = {.in = {96, 20, 400, 300}, .n = 1, .curve = &q};
+    notes = (struct canvas){.nlabel = 0};
+    chart_draw(&notes, &h);
+    const struct label *l = find("a curve");
+    const double range = 2.2, grown = range * 300 / (300 - 18 - 24); /* one row and its margins */
+    const double top = 20 + 300 * (1 - range / grown);
+    CHECK(l && l->y < top, "the legend is at %g, curves reach %g", l ? l->y : 0, top);
+}
+
+/* A symmetric axis is odd, continuous at its threshold, and has labels of both signs. */
+static void test_symmetric(void)
+{
+    struct axis a = {.threshold = 10, .name = "v [km/s]"};
+    const double x[] = {0, 1, 9.999999, 10, 10.000001, 1e3};
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        CHECK(axis_shape(&a, -x[i]) == -axis_shape(&a, x[i]), "%g", x[i]);
+    CHECK(axis_shape(&a, 10) == 1 && fabs(axis_shape(&a, 1000) - 3) < 1e-12);
+    CHECK(fabs(axis_shape(&a, 10.000001) - 1) < 1e-6);
+    a.lo = -3, a.hi = 3;
+    check_page(&a, 400, 400);
+    CHECK(find("\u221210^3") && find("10^2") && find("0"));
+}
+
 /* ---- units ---- */
 
 static void test_lengths(void)
@@ -307,6 +418,9 @@ static void test_fit(void)
 int main(void)
 {
     test_axes();
+    test_layout();
+    test_legend();
+    test_symmetric();
     test_lengths();
     test_title();
     test_single();

@@ -28,8 +28,9 @@ static void between_knots(int map, int i)
 
 int main(void)
 {
-    static const char *const name[] = {"inferno", "viridis", "grey", "coolwarm"};
-    for (int m = 0; m < 4; m++) {
+    static const char *const name[] = {"inferno", "viridis", "grey",   "coolwarm",
+                                       "cividis", "thermal", "haline", "balance"};
+    for (size_t m = 0; m < sizeof name / sizeof *name; m++) {
         int map = colours_find(name[m]);
         CHECK(map >= 0, "%s", name[m]);
         for (int i = 0; map >= 0 && i < KNOTS - 1; i++) between_knots(map, i);
