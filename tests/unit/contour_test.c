@@ -100,10 +100,29 @@ static void test_noise(void)
     CHECK(none.lines == 0, "%d lines of a plain", none.lines);
 }
 
+/* In a saddle the mean of the corners tells which of them are joined. */
+static void saddle(void *ctx, int k, const double (*xy)[2])
+{
+    const bool high = *(bool *)ctx; /* the high corners, lower left and upper right, are joined */
+    /* both points of a piece are on the edges of one corner, low ones if the high are joined */
+    const double u = xy[0][0] + xy[1][0] - 2, v = xy[0][1] + xy[1][1] - 2;
+    CHECK(k == 2 && (u * v < 0) == high, "%d points, %g %g", k, u, v);
+}
+
+static void test_saddle(void)
+{
+    const double corner[4] = {1, 0, 0, 1};
+    for (int high = 0; high < 2; high++) {
+        bool joined = high;
+        contour_trace(2, 2, corner, high ? 0.4 : 0.6, saddle, &joined);
+    }
+}
+
 int main(void)
 {
     test_circles();
     test_noise();
+    test_saddle();
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }

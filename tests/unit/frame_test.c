@@ -220,6 +220,11 @@ static void check_page(const struct axis *a, double width, double height)
                   b.y + b.height <= page.height + EDGE,
               "%g to %g, %g x %g: '%s' is outside of the page: %g %g, %g x %g", a->lo, a->hi, width,
               height, notes.text[i], b.x, b.y, b.width, b.height);
+        const double end = f.in.x + width + FRAME_RIGHT;
+        CHECK(notes.label[i].y < f.in.y + height + 15 || notes.label[i].up ||
+                  b.x + b.width <= end + EDGE,
+              "%g to %g, %g: '%s' is beyond the margin of its axis", a->lo, a->hi, width,
+              notes.text[i]);
         for (int k = 0; k < i; k++) {
             const struct box o = covered(&notes.label[k]);
             CHECK(!share_a_point(&b, &o), "%g to %g, %g x %g: '%s' on '%s'", a->lo, a->hi, width,
