@@ -90,9 +90,12 @@ enum err output_h5(const char *path, bool force, const struct pk_table *t)
     return err;
 }
 
-enum err output_plot(const struct spectra *p, const char *path, bool force)
+enum err output_plot(const struct spectra *p, const char *path, const char *data)
 {
-    TRY(temp_may_write(path, force));
-    struct picture q = {.format = picture_format_of(path), .draw = spectra_draw, .what = p};
-    return picture_save(path, &q);
+    struct picture q = {.draw = spectra_draw, .what = p};
+    if (path) {
+        q.format = picture_format_of(path);
+        TRY(picture_save(path, &q));
+    }
+    return picture_save_numbers(data, "power spectra", &q);
 }

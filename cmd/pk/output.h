@@ -12,4 +12,5 @@ MUST_USE enum err output_table(const char *dir, int number, bool json, bool forc
 /* Writes the table as HDF5 (hdf5/table_h5.h): the rows of all spectra, whose names are the
  * attribute `spectra`, with the number of the spectrum, from 0, in the column of that name. */
 MUST_USE enum err output_h5(const char *path, bool force, const struct pk_table *t);
-MUST_USE enum err output_plot(const struct spectra *p, const char *path, bool force);
+/* Draws a plot, and writes its numbers; either path may be NULL. */
+MUST_USE enum err output_plot(const struct spectra *p, const char *path, const char *data);

@@ -26,6 +26,7 @@ enum {
     NO_INTERLACE,
     FOLD,
     PLOT,
+    DATA,
     FORCE,
     VALUES,
     BINS_MAX = 100000
@@ -53,6 +54,8 @@ static const struct opt ROWS[] = {
      "write one file per checkpoint, DIR/pk_NNNNN.tsv or .json, or one FILE.h5, and print the "
      "paths"},
     {PLOT, "plot", "FILE", "plot all spectra into FILE, which ends in .png, .svg or .pdf"},
+    {OPT_MORE(DATA), "data", "FILE",
+     "write the numbers behind this plot into FILE.tsv; it need not be drawn"},
     {OPT_MORE(FORCE), "force", NULL, "replace files that exist"},
     {'q', "quiet", NULL, "print fewer messages"},
     {OPT_MORE('v'), "verbose", NULL, "print more messages"},
@@ -72,7 +75,8 @@ struct options {
     int axis, bins, verbose;
     bool mesh_given, species_given, log_bins, json, quiet, force;
     const char *values;        /* spectra of uniform meshes */
-    const char *out, *picture; /* output directory, plot; NULL: none */
+    /* output directory, plot, numbers of the plot; NULL: none */
+    const char *out, *picture, *data;
     struct spectra *plot;      /* curves of the plot (rank 0) */
     int npair;
     char name[PAIRS_MAX][40];
@@ -119,11 +123,13 @@ static int complain(const struct comm *c, enum err err)
 static int work(const struct comm *c, struct options *o)
 {
     struct spectra plot = {.n = 0};
-    enum err err = o->picture && c->rank == 0 ? temp_may_write(o->picture, o->force) : OK;
+    const bool wanted = (o->picture || o->data) && c->rank == 0;
+    enum err err = o->picture && wanted ? temp_may_write(o->picture, o->force) : OK;
+    if (err == OK && o->data && wanted) err = temp_may_write(o->data, o->force);
     if ((err = err_agree(c, err)) != OK) return complain(c, err);
-    if (o->picture && c->rank == 0) o->plot = &plot;
+    if (wanted) o->plot = &plot;
     int status = all_paths(c, o);
-    err = o->plot && plot.n > 0 ? output_plot(&plot, o->picture, o->force) : OK;
+    err = o->plot && plot.n > 0 ? output_plot(&plot, o->picture, o->data) : OK;
     spectra_free(&plot);
     return complain(c, err_agree(c, err)) == DONE ? status : TROUBLE;
 }
@@ -246,6 +252,9 @@ static int set_option(int letter, const char *value, void *ctx)
         if (!picture_format_of(value))
             return usage("a plot must be FILE.png, FILE.svg or FILE.pdf, not", value);
         o->picture = value;
+        return GO_ON;
+    case DATA:
+        o->data = value;
         return GO_ON;
     case FORCE:
         o->force = true;
@@ -498,8 +507,8 @@ static enum err measure_mesh(const struct comm *c, const struct options *o, cons
     if (o->out && table_h5_named(o->out))
         FAIL(ERR_PARAM, "%s: spectra of a uniform mesh are written as text: give a directory",
              path);
-    if (o->picture)
-        FAIL(ERR_PARAM, "%s: --plot draws spectra of mass: use --species, or leave it out", path);
+    if (o->picture || o->data)
+        FAIL(ERR_PARAM, "%s: --plot and --data draw spectra of mass: use --species, or leave it out", path);
     return mesh_spectra(c, path, &mesh);
 }
 
