@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "comm/lines.h"
+#include "io/temp.h"
+#include "plot/picture.h"
 
 enum { LOST = TROUBLE + 1 }; /* status: standard output is lost */
 
@@ -108,6 +110,25 @@ static int inspect_all(struct options *o)
         if (s > status) status = s;
     }
     return end_mode(o) == OK ? status : fail(o);
+}
+
+/* ---- the files of a plot ---- */
+
+enum err plot_allowed(const struct options *o)
+{
+    if (o->out) TRY(temp_may_write(o->out, o->force));
+    return o->data ? temp_may_write(o->data, o->force) : OK;
+}
+
+const char *plot_file(const struct options *o)
+{
+    return o->out ? o->out : o->data;
+}
+
+enum err plot_save(const struct options *o, const char *path, const struct picture *p)
+{
+    if (o->out && o->format != FORMAT_H5) TRY(picture_save(o->out, p)); /* else a table */
+    return picture_save_numbers(o->data, path, p);
 }
 
 /* ---- the list of modes ---- */

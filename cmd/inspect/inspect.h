@@ -126,10 +126,6 @@ MUST_USE enum err plot_allowed(const struct options *o);
 MUST_USE enum err plot_save(const struct options *o, const char *path, const struct picture *p);
 /* A file of the plot, for messages; NULL: no plot is wanted. */
 const char *plot_file(const struct options *o);
-/* Maps of several fields, or of all checkpoints (--panels), in one picture. */
-MUST_USE enum err panels_draw(const char *path, const struct options *o);
-/* Prints a map as JSON, or the name of its file. */
-void map_tell(const struct map *m, const char *path, const char *file, const struct options *o);
 /* Saves a map as a picture or an array, and prints the name of the file. */
 MUST_USE enum err map_save(const struct map *m, const char *path, const char *file,
                            const struct options *o);

@@ -243,7 +243,8 @@ static const char *set_colours(struct options *o, const struct row *r, const cha
     o->map.scale.colours = colours_find(value), o->map.scale.has_colours = true;
     bool good = o->map.scale.colours >= 0;
     return good ? NULL
-                : "the colours must be inferno, viridis, cividis, thermal, haline, grey, coolwarm or "
+                : "the colours must be inferno, viridis, cividis, thermal, haline, grey, coolwarm "
+                  "or "
                   "balance, not";
 }
 
@@ -277,7 +278,8 @@ static const char *set_contours(struct options *o, const struct row *r, const ch
     if (opt_int(value, 1, MAP_CONTOURS_MAX, &m->contours)) return NULL;
     const int n = opt_reals(value, MAP_LEVELS, m->level);
     m->levels = n > 0 ? n : 0;
-    return n > 0 ? NULL : "the contours must be a number of lines, 1 to 50, or up to 16 values, not";
+    return n > 0 ? NULL
+                 : "the contours must be a number of lines, 1 to 50, or up to 16 values, not";
 }
 
 /* 0 stands for no smoothing. */
@@ -287,14 +289,6 @@ static const char *set_smooth(struct options *o, const struct row *r, const char
         return "the number of neighbours must be 0 (none) to 4000, not";
     if (o->map.smooth == 0) o->map.smooth = MAP_UNSMOOTHED;
     return NULL;
-}
-
-static const char *set_symlog(struct options *o, const struct row *r, const char *value)
-{
-    struct scale_ask *s = &o->map.scale;
-    s->kind = SCALE_SYMLOG;
-    const bool good = opt_reals(value, 1, &s->threshold) == 1 && s->threshold > 0;
-    return good ? NULL : "the colours must be linear up to a value above 0, not";
 }
 
 /* ---- combinations of options ---- */
@@ -762,8 +756,7 @@ static int check_options(struct parsing *p)
     if (o->panels && piped)
         return usage(o, "--panels needs the paths of its checkpoints, not standard input", NULL);
     if ((status = check_data(o)) != GO_ON) return status;
-    if (o->out && o->many && !draws_all(o))
-        return usage(o, "-o is for one checkpoint only", NULL);
+    if (o->out && o->many && !draws_all(o)) return usage(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->out && strcmp(o->out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);
     o->map.physical = o->profile.physical = o->physical;

@@ -402,8 +402,8 @@ static enum err save(struct sinks_history *s, const struct options *o)
              "%s is not drawn: no black hole has given energy to the gas between two of these "
              "checkpoints, or the columns heat and jets are missing",
              plot_file(o));
-    if (!anything(s)) FAIL(ERR_FORMAT, "%s is not drawn: no sink has stars within 30 kpc",
-                           plot_file(o));
+    if (!anything(s))
+        FAIL(ERR_FORMAT, "%s is not drawn: no sink has stars within 30 kpc", plot_file(o));
     return plot_save(o, o->paths[o->npath - 1], &plot);
 }
 

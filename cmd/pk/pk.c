@@ -74,10 +74,10 @@ struct options {
     struct pk_par par;
     int axis, bins, verbose;
     bool mesh_given, species_given, log_bins, json, quiet, force;
-    const char *values;        /* spectra of uniform meshes */
+    const char *values; /* spectra of uniform meshes */
     /* output directory, plot, numbers of the plot; NULL: none */
     const char *out, *picture, *data;
-    struct spectra *plot;      /* curves of the plot (rank 0) */
+    struct spectra *plot; /* curves of the plot (rank 0) */
     int npair;
     char name[PAIRS_MAX][40];
     unsigned a[PAIRS_MAX], b[PAIRS_MAX]; /* sets of species of each pair, 0: of an energy */
@@ -508,7 +508,8 @@ static enum err measure_mesh(const struct comm *c, const struct options *o, cons
         FAIL(ERR_PARAM, "%s: spectra of a uniform mesh are written as text: give a directory",
              path);
     if (o->picture || o->data)
-        FAIL(ERR_PARAM, "%s: --plot and --data draw spectra of mass: use --species, or leave it out", path);
+        FAIL(ERR_PARAM,
+             "%s: --plot and --data draw spectra of mass: use --species, or leave it out", path);
     return mesh_spectra(c, path, &mesh);
 }
 

@@ -15,8 +15,8 @@ MUST_USE enum err atlas_make(struct map *m, struct source *r, const struct map_o
 void atlas_draw(struct canvas *c, const void *map);
 struct box atlas_size(const struct map *m); /* of this drawing */
 
-/* Several maps in rows, all as large as the first. shared: they have one range of colours, and a bar
- * at the end of each row. */
+/* Several maps in rows, all as large as the first. shared: they have one range of colours, and a
+ * bar at the end of each row. */
 struct atlas_sheet {
     int n, columns;
     const struct map *const *map; /* [n] */
@@ -25,7 +25,7 @@ struct atlas_sheet {
 void atlas_draw_sheet(struct canvas *c, const void *sheet); /* a canvas_draw function */
 struct box atlas_sheet_size(const struct atlas_sheet *s);
 
-/* Name of what a map shows, such as "gas density", and the label of its colours, such as "gas column
- * density [g/cm^2]". */
+/* Name of what a map shows, such as "gas density", and the label of its colours, such as "gas
+ * column density [g/cm^2]". */
 void atlas_name(const struct map *m, char *text, size_t n);
 void atlas_label(const struct map *m, char *text, size_t n);

@@ -15,8 +15,7 @@ enum { TITLE = FRAME_TITLE };
 static struct box pixels_at(const struct map *m, double x, double y)
 {
     const double side = map_side(m), n = m->n > m->rows ? m->n : m->rows;
-    return (struct box){x + FRAME_LEFT, y + FRAME_TOP + TITLE, side * m->n / n,
-                        side * m->rows / n};
+    return (struct box){x + FRAME_LEFT, y + FRAME_TOP + TITLE, side * m->n / n, side * m->rows / n};
 }
 
 struct box atlas_size(const struct map *m)
@@ -107,8 +106,7 @@ static void draw_contours(const struct map *m, const struct frame *f, struct can
     double level[MAP_CONTOURS_MAX];
     const int n = atlas_levels(m, level);
     struct contours k = {m, f, c};
-    for (int i = 0; i < n; i++)
-        contour_trace(m->n, m->rows, m->sum, level[i], draw_contour, &k);
+    for (int i = 0; i < n; i++) contour_trace(m->n, m->rows, m->sum, level[i], draw_contour, &k);
 }
 
 /* ---- the scale bar ---- */
@@ -141,8 +139,8 @@ static void draw_ruler(const struct map *m, const struct frame *f, struct canvas
     }
     canvas_write_seamed(c, &(struct label){x, y - 10, ANCHOR_START, false, text, 0});
     if (!m->title)
-        canvas_write_seamed(c, &(struct label){x, f->in.y + AWAY + 10, ANCHOR_START, false, when,
-                                               0});
+        canvas_write_seamed(c,
+                            &(struct label){x, f->in.y + AWAY + 10, ANCHOR_START, false, when, 0});
 }
 
 /* ---- the map ---- */
@@ -179,12 +177,11 @@ void atlas_draw_at(struct canvas *c, const struct map *m, double x, double y, bo
     for (int k = 0; k < 3; k++)
         if (m->label[k]) label[k] = m->label[k];
     const double dx = length.worth * m->side[0], dy = length.worth * m->side[1];
-    const struct frame f = {
-        .x = {.lo = m->lo[0] * dx, .hi = m->hi[0] * dx, .name = label[0]},
-        .y = {.lo = m->lo[1] * dy, .hi = m->hi[1] * dy, .name = label[1]},
-        .in = pixels_at(m, x, y),
-        .outside = true,
-        .title = m->title ? m->title : title};
+    const struct frame f = {.x = {.lo = m->lo[0] * dx, .hi = m->hi[0] * dx, .name = label[0]},
+                            .y = {.lo = m->lo[1] * dy, .hi = m->hi[1] * dy, .name = label[1]},
+                            .in = pixels_at(m, x, y),
+                            .outside = true,
+                            .title = m->title ? m->title : title};
     unsigned char *rgb = map_paint(m);
     numbers_of_image(c, &f, label[2], m->n, m->rows, m->sum);
     canvas_pixels(c, f.in, m->n, m->rows, rgb);

@@ -1,11 +1,11 @@
 /* atlas/smear: particles smoothed over their neighbours.
  *
- * A particle becomes a cubic B-spline (M4 of Schoenberg 1946) along each axis, whose support ends at
- * the distance of its N-th neighbour. On a cubic lattice N = 32 (12 in two dimensions) gives the
- * width of one lattice spacing, at which these splines add up to the mean density everywhere: the
- * lattice of initial conditions is not seen, while halos stay as sharp as their particles. Shares of
- * pixels are differences of the integral of the spline, so that they add up to the mass. Particles
- * are drawn in the order of their ids. */
+ * A particle becomes a cubic B-spline (M4 of Schoenberg 1946) along each axis, whose support
+ * ends at the distance of its N-th neighbour. On a cubic lattice N = 32 (12 in two dimensions)
+ * gives the width of one lattice spacing, at which these splines add up to the mean density
+ * everywhere: the lattice of initial conditions is not seen, while halos stay as sharp as their
+ * particles. Shares of pixels are differences of the integral of the spline, so that they add up
+ * to the mass. Particles are drawn in the order of their ids. */
 #include <math.h>
 
 #include "atlas/atlas.h"

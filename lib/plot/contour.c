@@ -7,9 +7,9 @@
 
 #include "base/mem.h"
 
-/* The squares have their corners in the middles of pixels. Each piece of a line joins two edges of a
- * square; pieces with an edge in common are then joined. An edge has a number: 2·pixel + 0 from this
- * pixel to the right, + 1 upwards. */
+/* The squares have their corners in the middles of pixels. Each piece of a line joins two edges
+ * of a square; pieces with an edge in common are then joined. An edge has a number: 2·pixel + 0
+ * from this pixel to the right, + 1 upwards. */
 struct end {
     int64_t edge, at; /* at: 2·piece + 0 or 1 */
 };

@@ -1,5 +1,5 @@
-/* plot/contour: lines of equal value over an image, by marching squares (Lorensen & Cline 1987 in two
- * dimensions). */
+/* plot/contour: lines of equal value over an image, by marching squares (Lorensen & Cline 1987
+ * in two dimensions). */
 #pragma once
 
 /* One line: k points, x and y in pixels from the lower left corner, where the middle of the first

@@ -63,12 +63,13 @@ static void find_kind(const struct scale_values *v, const struct scale_ask *ask,
                       struct colour_scale *s)
 {
     const bool automatic = ask->kind == SCALE_AUTO;
-    if (ask->kind == SCALE_SYMLOG) s->threshold = ask->threshold;
+    s->threshold = ask->threshold;
     const bool some = s->lo == 0 && s->hi > 0 && !(ask->from > 0) && !ask->full && !ask->has_range;
     if (ask->from > 0) s->lo = fmax(s->lo, ask->from * (v->n ? v->total / (double)v->n : 0));
-    if (some && (automatic || ask->kind == SCALE_LOG)) s->lo = MIN_SHARE * s->hi;
+    if (some && !(s->threshold > 0) && (automatic || ask->kind == SCALE_LOG))
+        s->lo = MIN_SHARE * s->hi;
     if (ask->has_range) s->lo = ask->lo, s->hi = ask->hi;
-    s->logarithmic = ask->kind == SCALE_LOG || (automatic && s->lo > 0);
+    s->logarithmic = !(s->threshold > 0) && (ask->kind == SCALE_LOG || (automatic && s->lo > 0));
 }
 
 /* Widens a range without contrast, so that a uniform image gets the middle colour. */

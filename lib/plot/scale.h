@@ -8,8 +8,7 @@
 
 #include "plot/frame.h"
 
-/* SCALE_SYMLOG: linear below a threshold, logarithmic above it, for both signs. */
-enum scale_kind { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG, SCALE_SYMLOG };
+enum scale_kind { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
 
 /* The wishes of the user. */
 struct scale_ask {
@@ -20,7 +19,7 @@ struct scale_ask {
     /* colour map given; else a sequential map, or a diverging one for values of both signs */
     bool has_colours;
     int colours;
-    double threshold; /* of SCALE_SYMLOG, above 0 */
+    double threshold; /* above 0: linear up to it, logarithmic beyond, for both signs */
     double from;      /* the range begins at this share of the mean, or above; 0: anywhere */
 };
 

@@ -26,10 +26,10 @@ struct map_options {
     int contours, levels;
     double level[MAP_LEVELS];
     bool ruler; /* scale bar, and the time, over the map */
-    /* particles are smoothed over so many neighbours; MAP_UNSMOOTHED: drawn as cubes; 0: dark matter
-     * with few particles a pixel is smoothed over atlas's number */
+    /* particles are smoothed over so many neighbours; MAP_UNSMOOTHED: drawn as cubes; 0: dark
+     * matter with few particles a pixel is smoothed over atlas's number */
     int smooth;
-    double recent;                  /* time over which star formation is averaged, Myr */
+    double recent; /* time over which star formation is averaged, Myr */
     enum map_weight weight;
     struct scale_ask scale;
 };
@@ -42,8 +42,8 @@ struct map_grain {
 };
 
 struct map;
-/* Draws particles in another way than as cubes. take: false: this one becomes a cube. end: after the
- * last one. */
+/* Draws particles in another way than as cubes. take: false: this one becomes a cube. end: after
+ * the last one. */
 struct map_taker {
     bool (*take)(void *ctx, struct map *m, const struct map_grain *g);
     void (*end)(void *ctx, struct map *m);

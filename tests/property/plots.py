@@ -176,8 +176,8 @@ def table(path):
 def data(v):
     rng = np.random.default_rng(9)
     path = run('box', rng.uniform(0, 1, (COUNT, 3)), np.full(COUNT, 1 / COUNT))
-    inspect('-q', '-m', 'dm', '-n', str(PIXELS), '--data', 'd.tsv', '--contours', '3', '--scale-bar',
-            '-o', 'd.png', path)
+    inspect('-q', '-m', 'dm', '-n', str(PIXELS), '--data', 'd.tsv', '--contours', '3',
+            '--scale-bar', '-o', 'd.png', path)
     values = array(path)
     v.check('a map: rows from below', abs(np.array(table('d.tsv'), float) / values - 1).max(),
             1e-11)

@@ -1,13 +1,14 @@
-/* contour_test: lines of equal value. Of a cone they are circles: each point is at the radius of its
- * level to second order in the pixel, lines are closed unless the circle leaves the image, and their
- * length is that of the circle. Of noise: every line ends at the border or where it began, and points
- * are between a value below and one above. Catches: a saddle that joins other edges than it should,
- * an edge of the neighbour, pixels counted from their corner, a line that is cut in two. */
+/* contour_test: lines of equal value. Of a cone they are circles: each point is at the radius of
+ * its level to second order in the pixel, lines are closed unless the circle leaves the image,
+ * and their length is that of the circle. Of noise: every line ends at the border or where it
+ * began, and points are between a value below and one above. Catches: a saddle that joins other
+ * edges than it should, an edge of the neighbour, pixels counted from their corner, a line that
+ * is cut in two. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/rng.h"
 #include "check.h"
 #include "plot/contour.h"
 
@@ -79,8 +80,8 @@ static void count(void *ctx, int k, const double (*xy)[2])
 
 static void test_noise(void)
 {
-    srand(3);
-    for (int i = 0; i < ROWS * N; i++) x[i] = rand() / (double)RAND_MAX;
+    struct rng seed = rng_make(3, 0, 0);
+    for (int i = 0; i < ROWS * N; i++) x[i] = rng_uniform(&seed);
     struct seen s = {.x = x, .level = 0.5};
     int crossed = 0;
     contour_trace(N, ROWS, x, s.level, count, &s);

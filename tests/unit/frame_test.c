@@ -1,9 +1,10 @@
-/* frame_test: text and drawing on a canvas that only records calls: numbers of axes, names, units
- * of lengths, markers, multipoles, the fit of a mass function. Catches: a name that overlaps
- * numbers, numbers that touch, a missing factor of ten, a hyphen for a minus, a single point that
- * is not drawn, a fit through the middles of bins only. Laws of layout for any range: no two texts
- * overlap, none leaves the page, no legend hides a curve. Catches: names that do not give way to long
- * numbers, labels at the end of an axis that leave the page, a legend in a corner by default. */
+/* frame_test: text and drawing on a canvas that only records calls: numbers of axes, names,
+ * units of lengths, markers, multipoles, the fit of a mass function. Catches: a name that
+ * overlaps numbers, numbers that touch, a missing factor of ten, a hyphen for a minus, a single
+ * point that is not drawn, a fit through the middles of bins only. Laws of layout for any range:
+ * no two texts overlap, none leaves the page, no legend hides a curve. Catches: names that do
+ * not give way to long numbers, labels at the end of an axis that leave the page, a legend in a
+ * corner by default. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,12 +187,15 @@ static void test_axes(void)
 
 /* ---- laws of layout ---- */
 
-/* The box that a text covers: letters rise 0.75 of their size above the baseline, and 0.22 below. */
+/* The box that a text covers: letters rise 0.75 of their size above the baseline, and 0.22
+ * below. */
 static struct box covered(const struct label *l)
 {
     const double size = l->size > 0 ? l->size : CANVAS_FONT,
                  width = canvas_text_width(&notes, l->text, size),
-                 back = l->anchor == ANCHOR_MIDDLE ? width / 2 : l->anchor == ANCHOR_END ? width : 0,
+                 back = l->anchor == ANCHOR_MIDDLE ? width / 2
+                        : l->anchor == ANCHOR_END  ? width
+                                                   : 0,
                  up = 0.75 * size, down = 0.22 * size;
     if (l->up) return (struct box){l->x - up, l->y - width + back, up + down, width};
     return (struct box){l->x - back, l->y - up, width, up + down};
@@ -241,9 +245,10 @@ static double draw_number(unsigned long *seed)
 
 static void test_layout(void)
 {
-    static const double RANGE[][2] = {{0, 1e-300},     {-1e-300, 1e-300}, {-1e6, 1e6}, {0, 0},
-                                      {-1.5e6, -5e5},  {1e300, 2e300},    {0, 5},      {1e6, 1e6 + 1},
-                                      {-1e-12, 1},     {99999, 100001},   {-3, 1e15}};
+    static const double RANGE[][2] = {{0, 1e-300},     {-1e-300, 1e-300}, {-1e6, 1e6},
+                                      {0, 0},          {-1.5e6, -5e5},    {1e300, 2e300},
+                                      {0, 5},          {1e6, 1e6 + 1},    {-1e-12, 1},
+                                      {99999, 100001}, {-3, 1e15}};
     enum { RANDOM = 300 };
     unsigned long seed = 7;
     const char *name = "a rather long name of what there is [erg/cm^3]";
@@ -252,7 +257,8 @@ static void test_layout(void)
             check_page(&(struct axis){.lo = RANGE[i][0], .hi = RANGE[i][1], .name = name},
                        150 + 125 * k, 400 - 100 * k);
     for (int i = 0; i < RANDOM; i++) {
-        const double width = 140 + 600 * draw_number(&seed), height = 140 + 600 * draw_number(&seed);
+        const double width = 140 + 600 * draw_number(&seed),
+                     height = 140 + 600 * draw_number(&seed);
         struct axis a = {.name = name};
         const int kind = i % 3;
         const double size = pow(10, 600 * draw_number(&seed) - 300);
