@@ -117,6 +117,13 @@ double atlas_ruler(double room)
     return (q >= 5 ? 5 : q >= 2 ? 2 : 1) * ten;
 }
 
+/* Unit of the axes of a frame of a movie, which is in the brackets of their label. */
+static void frame_unit(const struct map *m, char text[32])
+{
+    const char *from = strchr(m->label[0], '[');
+    snprintf(text, 32, "%.*s", from ? (int)strcspn(from + 1, "]") : 0, from ? from + 1 : "");
+}
+
 /* A bar of a round length, at most a third of the width, in the lower left corner, and the time in
  * the upper left one. */
 static void draw_ruler(const struct map *m, const struct frame *f, struct canvas *c)
@@ -128,8 +135,10 @@ static void draw_ruler(const struct map *m, const struct frame *f, struct canvas
     const double whole = share * u.worth, length = atlas_ruler(whole / 3),
                  width = length / whole * f->in.width, x = f->in.x + AWAY,
                  y = f->in.y + f->in.height - AWAY;
-    char text[96], when[64];
-    snprintf(text, sizeof text, "%g %s%s", length, u.name,
+    char text[96], when[64], unit[32];
+    snprintf(unit, sizeof unit, "%s", u.name);
+    if (m->label[0]) frame_unit(m, unit);
+    snprintf(text, sizeof text, "%g %s%s", length, unit,
              known && m->r->head.cosmo ? ", proper" : "");
     unit_when(&m->r->head, known, when, sizeof when);
     canvas_line_seamed(c, 2, (const double[2][2]){{x, y}, {x + width, y}});
