@@ -48,11 +48,6 @@ int colours_find(const char *name)
     return -1;
 }
 
-const char *colours_name(int map)
-{
-    return map >= 0 && map < MAP_COUNT ? MAPS[map].name : NULL;
-}
-
 void colours_at(int map, double t, unsigned char rgb[3])
 {
     const unsigned *knot = MAPS[map].knot;

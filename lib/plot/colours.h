@@ -2,5 +2,4 @@
 #pragma once
 
 int colours_find(const char *name);                       /* index of the colour map, or -1 */
-const char *colours_name(int map);                        /* name of a colour map; NULL: none */
 void colours_at(int map, double t, unsigned char rgb[3]); /* colour at t, 0 to 1 */
