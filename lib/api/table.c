@@ -6,7 +6,7 @@
 
 #include "api/priv.h"
 #include "base/mem.h"
-#include "param/near.h"
+#include "base/text.h"
 #include "part/column.h"
 
 /* ---- tables ---- */

@@ -18,7 +18,9 @@ static const double CHEM_T_PART = 0.1, CHEM_X_PART = 0.1, CHEM_N_PART = 0.2, CHE
  * Glover 2010; Glassgold, Galli & Padovani 2012) */
 PTAH_HD double chem_cosmic(int absorber)
 {
-    return absorber == CHEM_H2 ? 7.525e-16 : absorber == CHEM_HI ? 4.45e-16 : SINGLE(1.1) * 4.45e-16;
+    return absorber == CHEM_H2   ? 7.525e-16
+           : absorber == CHEM_HI ? 4.45e-16
+                                 : SINGLE(1.1) * 4.45e-16;
 }
 static const double CHEM_COSMIC_EV = 10;
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "param/near.h"
+#include "base/text.h"
 
 /* ---- what names mean ---- */
 
