@@ -96,7 +96,7 @@ static void restrict_level(struct world *w, int l)
 static void update(struct world *w, int l, double dt)
 {
     struct patch_args args;
-    const struct patch_kernels k = {.step = &advect_step, .args = &args, .nvar = ADVECTED};
+    const struct patch_kernels k = {.step = &advect_step, .args = &args, .planes = ADVECTED};
     if (w->on_device)
         CHECK(patch_dev_update(&w->dev, &w->m, l, dt, &w->law, &k) == OK, "%s", err_message());
     else
