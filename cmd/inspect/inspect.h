@@ -155,7 +155,35 @@ void modes_print(FILE *out);
 /* The mode whose name is near to a word, or NULL. */
 const char *mode_meant(const char *word);
 
+extern const char *const FORMATS[]; /* names of formats by their number less 1; NULL ends them */
 const char *format_name(enum file_format f); /* name of a format, such as png */
+
+/* Prints a usage error on rank 0; value, if any, follows the text. Returns the exit status. */
+int options_refuse(const struct options *o, const char *what, const char *value);
+int options_word(const char *value, const char *const *list); /* index in a list; -1: not there */
+/* Reads "density,velocity,pressure", or both states if room is for two; returns the number of
+ * states, 0 if the text is no state. */
+int riemann_read(const char *value, struct riemann_state *to, int room);
+/* Takes the right state from the operands, if --riemann had only the left one. */
+int riemann_rest(struct options *o);
+/* Whether a mode draws all checkpoints in one plot. */
+bool draws_all(const struct options *o);
+enum { PIXELS_MAX = 16384, BINS_MAX = 2048 };
+/* The combinations of options that modes accept: the exit status, or GO_ON. */
+int check_map(struct options *o);
+int check_data(const struct options *o); /* of any mode */
+int check_film(struct options *o);
+int check_phase(struct options *o);
+int check_plot(struct options *o);
+int check_stars(struct options *o);
+int check_cone(struct options *o);
+int check_pdf(struct options *o);
+int check_profile(struct options *o);
+int check_line(struct options *o);
+int check_halos(struct options *o);
+int check_trees(struct options *o);
+int check_clumps(struct options *o);
+int check_campaign(struct options *o);
 
 /* Parses the command line into o, whose member c is set. Returns the exit status, or GO_ON. Prints
  * on rank 0 only. */

@@ -13,8 +13,6 @@
 #include "film/shot.h"
 #include "plot/colours.h"
 
-enum { PIXELS_MAX = 16384, BINS_MAX = 2048 };
-
 /* An option. `set` stores its value at `at`, and returns NULL or an error message. */
 struct row {
     struct opt opt; /* letter 0: none; help NULL: synonym of the previous row */
@@ -43,27 +41,17 @@ struct parsing {
     struct program *self;
 };
 
-/* Prints a usage error on rank 0. */
-static int usage(const struct options *o, const char *what, const char *value)
+int options_refuse(const struct options *o, const char *what, const char *value)
 {
     struct program p = {.name = "inspect", .silent = o->c.rank > 0, .mode = o->asked_mode};
     return program_refuse(&p, what, value);
 }
 
-/* Index of a word in a list; -1: not found. */
-static int find_word(const char *value, const char *const *list)
+int options_word(const char *value, const char *const *list)
 {
     for (int i = 0; list[i]; i++)
         if (strcmp(value, list[i]) == 0) return i;
     return -1;
-}
-
-static const char *const FORMATS[] = {"png", "svg", "pdf", "npy", "tsv",
-                                      "mp4", "gif", "rgb", "h5",  NULL};
-
-const char *format_name(enum file_format f)
-{
-    return FORMATS[f - FORMAT_PNG];
 }
 
 /* ---- values ---- */
@@ -95,7 +83,7 @@ static const char *set_int(struct options *o, const struct row *r, const char *v
 /* Sets an enum by a word. */
 static const char *set_word(struct options *o, const struct row *r, const char *value)
 {
-    int k = find_word(value, r->words);
+    int k = options_word(value, r->words);
     *(int *)((char *)o + r->at) = (int)r->lo + k;
     return k < 0 ? r->wrong : NULL;
 }
@@ -178,9 +166,7 @@ static const char *set_depth(struct options *o, const struct row *r, const char 
     return NULL;
 }
 
-/* Reads "density,velocity,pressure", or both states if room is for two; returns the number of
- * states, 0 if the text is no state. */
-static int riemann_read(const char *value, struct riemann_state *to, int room)
+int riemann_read(const char *value, struct riemann_state *to, int room)
 {
     double x[6];
     const int n = opt_reals(value, 3 * room, x);
@@ -201,19 +187,6 @@ static const char *set_riemann(struct options *o, const struct row *r, const cha
                ? NULL
                : "the states must be RHO,U,P of the left, then of the right, with RHO and P at "
                  "least 0 (RHO = P = 0: vacuum), not";
-}
-
-/* Takes the right state from the operands, if the option had only the left one. */
-static int riemann_rest(struct options *o)
-{
-    if (!o->line.riemann || o->riemann_states == 2) return GO_ON;
-    for (int i = 0; i < o->npath; i++) {
-        if (!riemann_read(o->paths[i], o->line.state + 1, 1)) continue;
-        memmove(o->paths + i, o->paths + i + 1, sizeof *o->paths * (size_t)(o->npath - i - 1));
-        o->npath--;
-        return GO_ON;
-    }
-    return usage(o, "--riemann needs two states, RHO,U,P of the left and of the right", NULL);
 }
 
 static const char *set_range(struct options *o, const struct row *r, const char *value)
@@ -289,216 +262,6 @@ static const char *set_smooth(struct options *o, const struct row *r, const char
         return "the number of neighbours must be 0 (none) to 4000, not";
     if (o->map.smooth == 0) o->map.smooth = MAP_UNSMOOTHED;
     return NULL;
-}
-
-/* ---- combinations of options ---- */
-
-/* Refuses a format, and lists the possible ones. */
-static int refuse_format(const struct options *o, int known, const char * not )
-{
-    char what[100] = "the format must be";
-    size_t n = strlen(what);
-    int left = __builtin_popcount((unsigned)known);
-    for (int k = 0; FORMATS[k]; k++)
-        if (known >> (k + FORMAT_PNG) & 1)
-            n += (size_t)snprintf(what + n, sizeof what - n, " %s%s", FORMATS[k],
-                                  --left > 1  ? ","
-                                  : left == 1 ? " or"
-                                              : ", by the ending of the file or -f, not");
-    return usage(o, what, not );
-}
-
-/* Format of a file: as given by -f, else by the extension of its name, else `usual`; known: bit f
- * for each possible format. */
-static int find_format(const struct options *o, const char *file, int known, enum file_format usual,
-                       enum file_format *format)
-{
-    const char *end = file ? strrchr(file, '.') : NULL;
-    if (end && strchr(end, '/')) end = NULL;
-    int k = end ? find_word(end + 1, FORMATS) + 1 : 0;
-    if (end && !o->asked && !(k && known >> k & 1)) return refuse_format(o, known, file);
-    *format = o->asked ? o->asked : k ? (enum file_format)k : usual;
-    if (*format == FORMAT_NONE || known >> *format & 1) return GO_ON;
-    return refuse_format(o, known, format_name(*format));
-}
-
-enum {
-    DRAWINGS = 1 << FORMAT_PNG | 1 << FORMAT_SVG | 1 << FORMAT_PDF,
-    MAPS = DRAWINGS | 1 << FORMAT_NPY,
-    BARE_MAPS = 1 << FORMAT_PNG | 1 << FORMAT_NPY,
-    TABLES = 1 << FORMAT_TSV,
-    FILMS = 1 << FORMAT_PNG | 1 << FORMAT_MP4 | 1 << FORMAT_GIF | 1 << FORMAT_RGB | 1 << FORMAT_NPY
-};
-
-static const char NOT_BARE[] = "--mesh, --lines, --contours and --scale-bar draw over a map with "
-                               "axes, not with --bare";
-
-static bool draws_over(const struct map_options *m)
-{
-    return m->mesh || m->lines || m->contours || m->levels || m->ruler;
-}
-
-/* Whether a mode draws all checkpoints in one plot. */
-static bool draws_all(const struct options *o)
-{
-    return o->mode == SINKS || o->mode == IONS || o->mode == TREES || (o->mode == MAP && o->panels);
-}
-
-/* Checks --data. */
-static int check_data(const struct options *o)
-{
-    const char *end = o->data ? strrchr(o->data, '.') : NULL;
-    const bool array = end && strcmp(end, ".npy") == 0;
-    if (!o->data) return GO_ON;
-    if (array && o->mode != MAP)
-        return usage(o, "arrays are of maps: the numbers of this plot are FILE.tsv, not", o->data);
-    if (!array && !(end && strcmp(end, ".tsv") == 0))
-        return usage(o, "the numbers of a plot are FILE.tsv, or of a map FILE.npy, not", o->data);
-    if (o->many && !draws_all(o)) return usage(o, "--data is for one checkpoint only", NULL);
-    return GO_ON;
-}
-
-static int check_map(struct options *o)
-{
-    if (o->pixels) o->map.pixels = o->pixels;
-    if (o->map.axis < 0) o->map.axis = 2;
-    const bool over = draws_over(&o->map);
-    if (over && o->bare) return usage(o, NOT_BARE, NULL);
-    if (o->bare && (o->panels || strchr(o->map.field, ',')))
-        return usage(o, "panels have axes: leave out --bare", NULL);
-    return find_format(o, o->out,
-                       o->bare ? BARE_MAPS
-                       : over  ? DRAWINGS
-                               : MAPS,
-                       FORMAT_PNG, &o->format);
-}
-
-static int check_film(struct options *o)
-{
-    const bool over = draws_over(&o->map), piped = o->out && strcmp(o->out, "-") == 0;
-    if (o->pixels) o->map.pixels = o->pixels;
-    if (over && o->bare) return usage(o, NOT_BARE, NULL);
-    if (piped && !o->asked)
-        return usage(o, "a film on standard output needs -f: png, mp4, gif, rgb or npy", NULL);
-    return find_format(o, o->out, FILMS, FORMAT_NONE, &o->format);
-}
-
-static int check_phase(struct options *o)
-{
-    if (o->map.scale.full) return usage(o, "--range full is for maps only", NULL);
-    if (o->map.scale.has_range && !(o->map.scale.lo > 0))
-        return usage(o, "the range of a phase diagram must be above 0: its colours are logarithmic",
-                     NULL);
-    if (o->pixels > BINS_MAX)
-        return usage(o, "a phase diagram has at most 2048 bins per side", NULL);
-    if (o->pixels) o->phase.bins = o->pixels;
-    return find_format(o, o->out, DRAWINGS | TABLES, o->out ? FORMAT_PNG : FORMAT_NONE, &o->format);
-}
-
-/* Checks -o of a mode that prints a table. */
-static int check_plot(struct options *o)
-{
-    int verdict = find_format(o, o->out, DRAWINGS, FORMAT_NONE, &o->format);
-    if (verdict != GO_ON) return verdict;
-    if (o->out && !o->format)
-        return usage(o, "a plot must be FILE.png, FILE.svg or FILE.pdf, not", o->out);
-    return GO_ON;
-}
-
-/* As check_plot, of a mode that also writes its table as HDF5. */
-static int check_plot_or_h5(struct options *o)
-{
-    int verdict = find_format(o, o->out, DRAWINGS | 1 << FORMAT_H5, FORMAT_NONE, &o->format);
-    if (verdict != GO_ON) return verdict;
-    if (o->out && !o->format)
-        return usage(o, "-o takes a plot, FILE.png, FILE.svg or FILE.pdf, or FILE.h5, not", o->out);
-    return GO_ON;
-}
-
-static int check_stars(struct options *o)
-{
-    if (o->pixels > BINS_MAX) return usage(o, "a history has at most 2048 bins", NULL);
-    if (o->pixels) o->stars.bins = o->pixels;
-    return check_plot_or_h5(o);
-}
-
-static int check_cone(struct options *o)
-{
-    if (o->pixels > BINS_MAX) return usage(o, "a light cone has at most 2048 bins", NULL);
-    if (o->pixels) o->cone.bins = o->pixels;
-    if (o->cone.wedge && !o->out)
-        return usage(o, "--wedge is for the picture of a light cone: give -o FILE", NULL);
-    return check_plot(o);
-}
-
-static int check_pdf(struct options *o)
-{
-    if (o->map.scale.full) return usage(o, "--range full is for maps only", NULL);
-    return check_plot(o);
-}
-
-static int check_profile(struct options *o)
-{
-    o->profile.linear = o->map.scale.kind == SCALE_LINEAR;
-    if (o->pixels > BINS_MAX || o->pixels == 1)
-        return usage(o, "a profile has 2 to 2048 bins", NULL);
-    if (o->pixels) o->profile.bins = o->pixels;
-    return check_plot_or_h5(o);
-}
-
-static int check_line(struct options *o)
-{
-    o->line.axis = o->map.axis < 0 ? 0 : o->map.axis;
-    memcpy(o->line.centre, o->map.centre, sizeof o->line.centre);
-    o->line.physical = o->physical;
-    o->line.log = o->map.scale.kind == SCALE_LOG;
-    return check_plot_or_h5(o);
-}
-
-static int check_halos(struct options *o)
-{
-    (void)find_format(o, o->halos.plot, DRAWINGS | TABLES, FORMAT_NONE, &o->halos.plot_format);
-    if (o->halos.plot && !o->halos.plot_format)
-        return usage(o, "a plot must be FILE.png, FILE.svg, FILE.pdf or FILE.tsv, not",
-                     o->halos.plot);
-    if (o->out && find_format(o, o->out, 1 << FORMAT_H5, FORMAT_NONE, &o->format) != GO_ON)
-        return TROUBLE;
-    if (o->out && !o->format)
-        return usage(o, "the table of halos must be FILE.h5, or without -o text, not", o->out);
-    if (o->many && (o->halos.plot || o->halos.members || o->out))
-        return usage(o, "-o, --plot and --members are for one checkpoint only", NULL);
-    if (o->densest) return usage(o, "--halos takes the sphere X,Y,Z,R, not densest,R", NULL);
-    return GO_ON;
-}
-
-static int check_trees(struct options *o)
-{
-    const bool clumps = o->tree.by == BY_CLUMPS;
-    if (o->nset > SETS) return usage(o, "--set is given more than 32 times", NULL);
-    if (o->nset && !clumps) return usage(o, "--set is for --trees --by clumps only", NULL);
-    if (clumps && o->has_memory)
-        return usage(o, "--memory is for --trees of halos: use more ranks (mpirun)", NULL);
-    const char *file = o->tree.consistent, *end = file ? strrchr(file, '.') : NULL;
-    if (file && !(end && strcmp(end, ".dat") == 0))
-        return usage(o, "readers of Consistent-Trees want a FILE.dat, such as tree_0_0_0.dat, not",
-                     file);
-    return check_plot(o);
-}
-
-static int check_clumps(struct options *o)
-{
-    if (o->nset > SETS) return usage(o, "--set is given more than 32 times", NULL);
-    if (o->has_memory)
-        return usage(o,
-                     "--clumps loads the whole checkpoint, divided among the ranks: use more ranks "
-                     "(mpirun) instead of --memory",
-                     NULL);
-    return GO_ON;
-}
-
-static int check_campaign(struct options *o)
-{
-    return o->html && o->many ? usage(o, "--html is for one directory only", NULL) : GO_ON;
 }
 
 /* ---- tables ---- */
@@ -654,17 +417,17 @@ static int command_end(struct parsing *p)
     o->mode = (enum mode)m;
     if (twice || !r->row.set) return GO_ON;
     if (r->row.opt.arg) {
-        if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
+        if (o->npath == 0) return options_refuse(o, "no checkpoint is given", NULL);
         const bool left_out = is_path(o, o->paths[0]);
         value = left_out ? r->usual : o->paths[0];
-        if (!value) return usage(o, "the argument is missing, as in", r->example);
+        if (!value) return options_refuse(o, "the argument is missing, as in", r->example);
         if (!left_out) o->paths++, o->npath--;
         if (o->npath == 0)
-            return usage(o, "the argument is there, but no checkpoint is given after it, only",
-                         value);
+            return options_refuse(
+                o, "the argument is there, but no checkpoint is given after it, only", value);
     }
     const char *wrong = r->row.set(o, &r->row, value);
-    return wrong ? usage(o, wrong, value) : GO_ON;
+    return wrong ? options_refuse(o, wrong, value) : GO_ON;
 }
 
 /* Refuses a first operand that is no path, but nearly the name of a mode. */
@@ -678,7 +441,7 @@ static int refuse_typo(const struct options *o)
     snprintf(what, sizeof what,
              "there is no checkpoint and no mode of the name %.60s; did you mean inspect %s?", word,
              meant);
-    return usage(o, what, NULL);
+    return options_refuse(o, what, NULL);
 }
 
 /* Sets one option. Returns the exit status, or GO_ON. */
@@ -698,7 +461,7 @@ static int set_option(int letter, const char *value, void *ctx)
         if ((letter & ~ANY_BIT) == (option_letter(i) & ~ANY_BIT))
             r = &OPTIONS[i], p->given[i] = true;
     const char *wrong = r && r->set ? r->set(p->o, r, value) : NULL;
-    return wrong ? usage(p->o, wrong, value) : GO_ON;
+    return wrong ? options_refuse(p->o, wrong, value) : GO_ON;
 }
 
 /* Checks that the mode takes all given options. */
@@ -715,7 +478,7 @@ static int check_taken(const struct parsing *p)
                               MODES[m].phrase);
         snprintf(what + n, sizeof what - (size_t)n, " takes this option: --%s",
                  OPTIONS[i].opt.name);
-        return usage(p->o, what, NULL);
+        return options_refuse(p->o, what, NULL);
     }
     return GO_ON;
 }
@@ -732,7 +495,7 @@ static int refuse_modes(const struct options *o)
                                            : ", ",
                           name_of(&MODES[m].row.opt, name));
     snprintf(what + n, sizeof what - (size_t)n, " exclude each other");
-    return usage(o, what, NULL);
+    return options_refuse(o, what, NULL);
 }
 
 static int check_options(struct parsing *p)
@@ -742,23 +505,25 @@ static int check_options(struct parsing *p)
     int status;
     if (p->modes == (A(FILM) | A(MAP))) p->modes = A(FILM), o->mode = FILM;
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
-    if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
+    if (o->npath == 0) return options_refuse(o, "no checkpoint is given", NULL);
     if (p->modes == 0 && (status = refuse_typo(o)) != GO_ON) return status;
     if (p->modes & (p->modes - 1)) return refuse_modes(o);
     if (p->again & (A(MAP) | A(PROFILE)))
-        return usage(o, "-m or --profile is given twice: inspect makes one map or profile per call",
-                     NULL);
+        return options_refuse(
+            o, "-m or --profile is given twice: inspect makes one map or profile per call", NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if (o->mode == COMPARE && o->npath != 2)
-        return usage(o, "a comparison needs two checkpoints", NULL);
+        return options_refuse(o, "a comparison needs two checkpoints", NULL);
     if ((status = check_taken(p)) != GO_ON) return status;
     o->many = o->mode != COMPARE && o->mode != FILM && (o->npath > 1 || piped);
     if (o->panels && piped)
-        return usage(o, "--panels needs the paths of its checkpoints, not standard input", NULL);
+        return options_refuse(o, "--panels needs the paths of its checkpoints, not standard input",
+                              NULL);
     if ((status = check_data(o)) != GO_ON) return status;
-    if (o->out && o->many && !draws_all(o)) return usage(o, "-o is for one checkpoint only", NULL);
+    if (o->out && o->many && !draws_all(o))
+        return options_refuse(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->out && strcmp(o->out, "-") == 0)
-        return usage(o, "-j and -o - cannot both use standard output", NULL);
+        return options_refuse(o, "-j and -o - cannot both use standard output", NULL);
     o->map.physical = o->profile.physical = o->physical;
     return MODES[o->mode].check ? MODES[o->mode].check(o) : GO_ON;
 }

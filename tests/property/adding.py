@@ -462,7 +462,6 @@ def use_field(v, tree):
         argv = ptah.mpirun(ranks) + [simulate, '-q', *more, namelist, 'run/nstepmax=4',
                                      'output/foutput=2', 'run/check_ghosts=.true.']
         r = ptah.Run(argv, folder, {'OMP_NUM_THREADS': '1'})
-        print(r.err)
         last = sorted(glob.glob('output_*', root_dir=folder))[-1:]
         r = ptah.Run([inspect, '-d', *last], folder)
         digests.append(r.out)
@@ -789,7 +788,7 @@ def main():
     apply(RECIPES[name], tree)
     v.same('files, as docs/adding.md says', len(RECIPES[name]), stated(name))
     r = ptah.Run(['make', '-j2', 'all'], tree)
-    print(r.out[-2000:], r.err[-2000:])
+    print(r.out[-2000:] + r.err[-2000:])
     v.same('it builds', r.status, 0)
     if r.status == 0:
         globals()['use_' + name.lower()](v, tree)
