@@ -155,8 +155,9 @@ def screen(text):
 def check_line(v, name, t, columns):
     status, lines = t.end(), live_lines(t.text)
     v.same('%s: status' % name, status, 0)
-    v.same('%s: live lines, of them with the time left' % name,
-           (len(lines) > 1, any(' in ' in x for x in lines)), (True, True))
+    v.same('%s: live lines' % name, len(lines) > 1, True)
+    if name != 'mpirun':  # its run is short, and the estimate needs some steps
+        v.same('%s: some with the time left' % name, any(' in ' in x for x in lines), True)
     whole = [x for x in lines if '/output_' not in x]
     v.same('%s: all are narrower than the window' % name, max(map(len, whole)) < columns, True)
     if name == 'mpirun':  # it may mix both streams, on a machine without a free processor

@@ -40,7 +40,7 @@ WORKERS = 2
 FLEETING = re.compile(r'mem=\d+ MB|\d+\.\d+ s\b|^ (Time elapsed|Observer |Used memory|Ranks'
                       r'|Total elapsed|Wrote|Exchange \w+: takes)\b.*|^ +[\d.]+ +[\d.]+ .*')
 # files that name the parameters given to a run
-PROVENANCE = re.compile(r'(^|/)(run\.nml|log|namelist\.txt|compilation\.txt|checksums_\d+\.txt)$')
+PROVENANCE = re.compile(r'(^|/)(run\.nml|log|namelist\.txt|compilation\.txt|checksums_\d+\.txt|progress\.json)$')
 VAIN = re.compile(r'^ ((?:\w+/\w+(?:, )?)+) ha(?:s|ve) no effect(.*)')
 
 
