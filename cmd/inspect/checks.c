@@ -118,8 +118,40 @@ int check_film(struct options *o)
     return find_format(o, o->out, FILMS, FORMAT_NONE, &o->format);
 }
 
+const char *const PHASE_FIELDS[2] = {"nH", "temperature"};
+
+/* Hands a range that names its field, as --density, to the axis of this field. */
+static int name_axis(struct options *o, int k)
+{
+    static const char *const OPTION[2] = {"--density", "--temperature"};
+    struct phase_options *p = &o->phase;
+    char what[200];
+    int a = 0;
+    if (!p->has_named[k]) return GO_ON;
+    while (a < 2 && strcmp(p->field[a], PHASE_FIELDS[k]) != 0) a++;
+    if (a == 2) {
+        snprintf(what, sizeof what,
+                 "%s is the range of %s, which is no axis of this diagram: use --x-range or "
+                 "--y-range",
+                 OPTION[k], PHASE_FIELDS[k]);
+        return options_refuse(o, what, NULL);
+    }
+    if (p->has_axis[a]) {
+        snprintf(what, sizeof what, "%s and --%c-range are ranges of one axis: leave one out",
+                 OPTION[k], 'x' + a);
+        return options_refuse(o, what, NULL);
+    }
+    p->has_axis[a] = true;
+    memcpy(p->axis[a], p->named[k], sizeof p->axis[a]);
+    return GO_ON;
+}
+
 int check_phase(struct options *o)
 {
+    for (int k = 0; k < 2; k++) {
+        const int status = name_axis(o, k);
+        if (status != GO_ON) return status;
+    }
     if (o->map.scale.full) return options_refuse(o, "--range full is for maps only", NULL);
     if (o->map.scale.has_range && !(o->map.scale.lo > 0))
         return options_refuse(

@@ -35,9 +35,13 @@ enum file_format {
 /* Options of a phase diagram; colours and their range are in map_options. */
 struct phase_options {
     int bins; /* bins along each axis */
-    /* ranges given for log n_H (1/cm³) and log T/μ (K); else the range of the gas */
+    char field[2][80];
+    /* ranges given for the axes; else the range of the gas */
     bool has_axis[2];
     double axis[2][2];
+    /* ranges given for n_H (1/cm³) and T/μ (K) by name; check_phase hands them to the axes */
+    bool has_named[2];
+    double named[2][2];
 };
 
 struct stars_options {
@@ -67,6 +71,8 @@ struct cone_options {
     int bins;   /* of redshift */
     bool wedge; /* draws distances along and across the line of sight, not the sky */
 };
+
+extern const char *const PHASE_FIELDS[2]; /* the default */
 
 struct sinks_history;
 struct ions_history;

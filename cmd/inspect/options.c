@@ -201,14 +201,38 @@ static const char *set_range(struct options *o, const struct row *r, const char 
     return NULL;
 }
 
+/* Sets the fields of the phase diagram; no value: the default. */
+static const char *set_fields(struct options *o, const struct row *r, const char *value)
+{
+    static const size_t ROOM = sizeof o->phase.field[0];
+    const size_t n = value ? strcspn(value, ",") : 0;
+    if (!value) return NULL;
+    const bool good = n > 0 && n < ROOM && value[n] && value[n + 1] &&
+                      strlen(value + n + 1) < ROOM && !strchr(value + n + 1, ',');
+    if (!good) return "the axes of a phase diagram are two fields, as in nH,temperature, not";
+    snprintf(o->phase.field[0], ROOM, "%.*s", (int)n, value);
+    snprintf(o->phase.field[1], ROOM, "%s", value + n + 1);
+    return strcmp(o->phase.field[0], o->phase.field[1]) == 0
+               ? "the axes of a phase diagram must be two different fields, not"
+               : NULL;
+}
+
+/* Sets the range of the field PHASE_FIELDS[lo] of the phase diagram. */
+static const char *set_named(struct options *o, const struct row *r, const char *value)
+{
+    double *x = o->phase.named[(int)r->lo];
+    o->phase.has_named[(int)r->lo] = true;
+    bool good = opt_reals(value, 2, x) == 2 && x[0] > 0 && x[1] > x[0];
+    return good ? NULL : "the range of an axis must be two ascending positive numbers, not";
+}
+
 /* Sets the range of axis `lo` of the phase diagram. */
 static const char *set_axis(struct options *o, const struct row *r, const char *value)
 {
-    int axis = (int)r->lo;
-    double *x = o->phase.axis[axis];
-    o->phase.has_axis[axis] = true;
-    bool good = opt_reals(value, 2, x) == 2 && x[0] > 0 && x[1] > x[0];
-    return good ? NULL : "the range of an axis must be two ascending positive numbers, not";
+    double *x = o->phase.axis[(int)r->lo];
+    o->phase.has_axis[(int)r->lo] = true;
+    bool good = opt_reals(value, 2, x) == 2 && x[1] > x[0];
+    return good ? NULL : "the range of an axis must be two ascending numbers, not";
 }
 
 static const char *set_colours(struct options *o, const struct row *r, const char *value)
@@ -365,11 +389,16 @@ static void tell_mode(struct parsing *p, int m)
     const struct opt *o = &r->row.opt;
     const char *arg = o->arg ? o->arg : "", *to = o->help ? "DIR…" : "A B",
                *gap = o->arg ? " " : "";
-    const char *open = r->usual ? "[" : "", *close = r->usual ? "]" : "";
+    const bool optional = *arg == '['; /* also of the option */
+    const char *open = r->usual && !optional ? "[" : "", *close = *open ? "]" : "";
     char name[40];
     snprintf(p->synopsis, sizeof p->synopsis,
              "inspect %s%s%s%s%s [options] %s\n       inspect %s%s%s%s[options] %s", o->name, gap,
-             open, arg, close, to, name_of(o, name), o->help ? " " : "", arg, gap, to);
+             open, arg, close, to, name_of(o, name),
+             optional  ? "[="
+             : o->help ? " "
+                       : "",
+             optional ? arg + 1 : arg, gap, to);
     snprintf(p->purpose, sizeof p->purpose, "%s\nExample: %s", o->help ? o->help : r->phrase,
              r->example);
     p->purpose[0] = (char)toupper((unsigned char)p->purpose[0]);
@@ -418,7 +447,8 @@ static int command_end(struct parsing *p)
     if (twice || !r->row.set) return GO_ON;
     if (r->row.opt.arg) {
         if (o->npath == 0) return options_refuse(o, "no checkpoint is given", NULL);
-        const bool left_out = is_path(o, o->paths[0]);
+        const bool two = *r->row.opt.arg == '['; /* the argument is a pair */
+        const bool left_out = is_path(o, o->paths[0]) || (two && !strchr(o->paths[0], ','));
         value = left_out ? r->usual : o->paths[0];
         if (!value) return options_refuse(o, "the argument is missing, as in", r->example);
         if (!left_out) o->paths++, o->npath--;
@@ -556,6 +586,8 @@ int options_parse(int argc, char **argv, struct options *o)
                                   .recent = 100};
     o->rate = 12;
     o->phase.bins = 200;
+    for (int a = 0; a < 2; a++)
+        snprintf(o->phase.field[a], sizeof o->phase.field[a], "%s", PHASE_FIELDS[a]);
     o->stars.bins = 50;
     o->cone.bins = 20;
     o->profile.bins = 30;

@@ -25,12 +25,13 @@ static void print_text(const struct profile *p, const char *path, const struct o
            q->centre[1], q->centre[2]);
     printf("# bulk velocity\t%.9g\t%.9g\t%.9g\t%s\n", p->bulk[0], p->bulk[1], p->bulk[2],
            p->unit_velocity);
-    for (int c = 0; c < PROFILE_COLUMNS; c++)
-        printf(*p->unit[c] ? "%s%s [%s]" : "%s%s", c ? "\t" : "#",
-               profile_name((enum profile_column)c), p->unit[c]);
+    for (int i = 0; i < p->columns; i++)
+        printf(*p->unit[p->list[i]] ? "%s%s [%s]" : "%s%s", i ? "\t" : "#",
+               profile_name(p->list[i]), p->unit[p->list[i]]);
     for (int k = 0; k < p->n; k++)
-        for (int c = 0; c < PROFILE_COLUMNS; c++) {
-            printf("%s", c ? "\t" : "\n");
+        for (int i = 0; i < p->columns; i++) {
+            const enum profile_column c = p->list[i];
+            printf("%s", i ? "\t" : "\n");
             if (is_count(c))
                 printf("%.0f", p->row[k][c]);
             else
@@ -46,15 +47,15 @@ static void print_json(const struct profile *p, const char *path, const struct o
     printf(",\"center\":[%.17g,%.17g,%.17g]", q->centre[0], q->centre[1], q->centre[2]);
     json_number("radius", q->radius);
     printf(",\"bulk\":[%.17g,%.17g,%.17g],\"units\":{", p->bulk[0], p->bulk[1], p->bulk[2]);
-    for (int c = 0, n = 0; c < PROFILE_COLUMNS; c++)
-        if (*p->unit[c])
-            printf("%s\"%s\":\"%s\"", n++ ? "," : "", profile_name((enum profile_column)c),
-                   p->unit[c]);
+    for (int i = 0, n = 0; i < p->columns; i++)
+        if (*p->unit[p->list[i]])
+            printf("%s\"%s\":\"%s\"", n++ ? "," : "", profile_name(p->list[i]),
+                   p->unit[p->list[i]]);
     printf("},\"bins\":[");
     for (int k = 0; k < p->n; k++) {
-        for (int c = 0; c < PROFILE_COLUMNS; c++) {
-            printf("%s\"%s\":", c ? "," : k ? ",{" : "{", profile_name((enum profile_column)c));
-            json_value(p->row[k][c]);
+        for (int i = 0; i < p->columns; i++) {
+            printf("%s\"%s\":", i ? "," : k ? ",{" : "{", profile_name(p->list[i]));
+            json_value(p->row[k][p->list[i]]);
         }
         printf("}");
     }
@@ -72,14 +73,14 @@ static enum err save_h5(const struct profile *p, const char *path, const struct 
                                          {"bulk_velocity_unit", p->unit_velocity, 0, NULL, NULL}};
     const struct table_h5 t = {.kind = "profile",
                                .n = p->n,
-                               .columns = PROFILE_COLUMNS,
+                               .columns = p->columns,
                                .column = column,
                                .notes = sizeof note / sizeof *note,
                                .note = note};
-    for (int c = 0; c < PROFILE_COLUMNS; c++)
-        column[c] = (struct table_h5_column){.name = profile_name((enum profile_column)c),
-                                             .unit = p->unit[c],
-                                             .real = &p->row[0][c],
+    for (int i = 0; i < p->columns; i++)
+        column[i] = (struct table_h5_column){.name = profile_name(p->list[i]),
+                                             .unit = p->unit[p->list[i]],
+                                             .real = &p->row[0][p->list[i]],
                                              .step = PROFILE_COLUMNS};
     return table_h5_write(o->out, &t, o->force);
 }

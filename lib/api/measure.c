@@ -102,12 +102,12 @@ int ptah_map(struct ptah *p, const struct ptah_map_ask *ask, struct ptah_picture
 static enum err give_profile(const struct profile *f, const char *path, struct ptah_table *out)
 {
     int64_t room = 0;
-    for (int c = 0; c < PROFILE_COLUMNS; c++)
-        table_add(out, profile_name((enum profile_column)c), f->unit[c], 'd');
+    for (int k = 0; k < f->columns; k++)
+        table_add(out, profile_name(f->list[k]), f->unit[f->list[k]], 'd');
     TRY(table_room(out, &room, f->n, path));
     out->n = f->n;
-    for (int c = 0; c < PROFILE_COLUMNS; c++)
-        for (int i = 0; i < f->n; i++) ((double *)out->column[c].data)[i] = f->row[i][c];
+    for (int k = 0; k < f->columns; k++)
+        for (int i = 0; i < f->n; i++) ((double *)out->column[k].data)[i] = f->row[i][f->list[k]];
     return OK;
 }
 

@@ -20,9 +20,14 @@ void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows
     signal(SIGXFSZ, SIG_IGN);
 }
 
+static bool is_optional(const struct opt *o)
+{
+    return o->arg && o->arg[0] == '[';
+}
+
 /* The arguments of getopt_long: ":ab:c" and the long options. The leading colon makes it report
  * missing arguments. */
-static void tables(const struct opt *rows, char letters[2 * OPT_MAX + 2],
+static void tables(const struct opt *rows, char letters[3 * OPT_MAX + 2],
                    struct option longs[OPT_MAX + 1])
 {
     char *c = letters;
@@ -34,10 +39,13 @@ static void tables(const struct opt *rows, char letters[2 * OPT_MAX + 2],
         if (letter < 256) {
             *c++ = (char)letter;
             if (rows[i].arg) *c++ = ':';
+            if (is_optional(&rows[i])) *c++ = ':';
         }
         if (rows[i].name)
             longs[n++] = (struct option){.name = rows[i].name,
-                                         .has_arg = rows[i].arg ? required_argument : no_argument,
+                                         .has_arg = is_optional(&rows[i]) ? optional_argument
+                                                    : rows[i].arg         ? required_argument
+                                                                          : no_argument,
                                          .val = letter};
     }
     *c = 0;
@@ -92,7 +100,7 @@ static void drop_slashes(char *path)
 
 int opt_next(struct opt_scan *s)
 {
-    char letters[2 * OPT_MAX + 2];
+    char letters[3 * OPT_MAX + 2];
     struct option longs[OPT_MAX + 1];
     tables(s->rows, letters, longs);
     int which = -1, c = getopt_long(s->argc, s->argv, letters, longs, &which);
@@ -174,7 +182,9 @@ static bool print_row(FILE *out, const struct opt *o, bool all)
     int n = letter ? snprintf(left, sizeof left, "-%c", c) : snprintf(left, sizeof left, "   ");
     if (o->name)
         n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", letter ? ", " : " ", o->name);
-    if (o->arg) snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
+    if (o->arg)
+        snprintf(left + n, sizeof left - (size_t)n, is_optional(o) ? "[=%s" : " %s",
+                 o->arg + is_optional(o));
     int blanks = 26 - columns(left, strlen(left)), at = 29 - (blanks < 0 ? blanks : 0);
     fprintf(out, "  %s%*s ", left, blanks > 0 ? blanks : 0, "");
     opt_wrap(out, help, at, 29);

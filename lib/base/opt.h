@@ -20,7 +20,8 @@ struct opt {
     /* result of opt_next; > 255: no letter, long name only; 0 ends the table */
     int letter;
     const char *name; /* long name, or NULL */
-    const char *arg;  /* name of the argument, NULL if the option takes none */
+    /* name of the argument, NULL if the option takes none; [NAME] may be left out: --name=VALUE */
+    const char *arg;
     const char *help; /* half a sentence; NULL: an alias omitted by opt_usage */
 };
 
@@ -40,10 +41,11 @@ struct opt_scan {
     int argc;
     char **argv;
     const struct opt *rows;
-    const char *mode;  /* of the program, for messages that name its help; NULL: none */
-    const char *value; /* argument of the option just returned; no trailing slashes for -o */
-    bool is_long;      /* the option just returned was given by its long name */
-    int index;         /* index of the first operand, once opt_next has returned 0 */
+    const char *mode; /* of the program, for messages that name its help; NULL: none */
+    /* argument of the option just returned, or NULL; no trailing slashes for -o */
+    const char *value;
+    bool is_long; /* the option just returned was given by its long name */
+    int index;    /* index of the first operand, once opt_next has returned 0 */
 };
 
 void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows);

@@ -1,8 +1,11 @@
 #include "view/gas.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/text.h"
 #include "cool/rates.h"
 
 struct gas gas_of(const struct source *r)
@@ -199,4 +202,75 @@ double gas_value(const struct gas *g, int field, const struct source_octs *o, in
 {
     if (field >= CKPT_FIELDS) return COMPUTED[field - CKPT_FIELDS].value(g, o, c, i);
     return o->val[8 * field + c][i];
+}
+
+/* ---- names that do not exist ---- */
+
+/* Names used by other programs, for suggestions. Case is ignored. */
+static const struct {
+    const char *word, *name;
+} SYNONYMS[] = {{"rho", "density"},
+                {"dens", "density"},
+                {"gas", "density"},
+                {"vx", "velocity_x"},
+                {"vy", "velocity_y"},
+                {"vz", "velocity_z"},
+                {"velx", "velocity_x"},
+                {"vely", "velocity_y"},
+                {"velz", "velocity_z"},
+                {"x-velocity", "velocity_x"},
+                {"y-velocity", "velocity_y"},
+                {"z-velocity", "velocity_z"},
+                {"p", "pressure"},
+                {"pres", "pressure"},
+                {"press", "pressure"},
+                {"thermal_pressure", "pressure"},
+                {"T", "temperature"},
+                {"temp", "temperature"},
+                {"n_H", "nH"},
+                {"number_density", "nH"},
+                {"Z", "metallicity"},
+                {"metal", "metallicity"},
+                {"metals", "metallicity"},
+                {"phi", "potential"},
+                {"J", "current"},
+                {"curl_B", "current"},
+                {"lvl", "level"},
+                {"grid_level", "level"},
+                {"cdm", "dm"},
+                {"dark_matter", "dm"},
+                {"particles", "dm"},
+                {"stars", "star"},
+                {"stellar", "star"}};
+enum { OTHERS = 8, NAMES = CKPT_FIELDS + GAS_COMPUTED + OTHERS };
+
+/* Suggestion for a mistyped name: a synonym, or a name with similar spelling; NULL: none. */
+static const char *meant(const char *word, const char *const *name, int n)
+{
+    const char *best = NULL;
+    int min = near_max(word) + 1;
+    for (size_t k = 0; k < sizeof SYNONYMS / sizeof *SYNONYMS; k++)
+        if (strcasecmp(word, SYNONYMS[k].word) == 0) word = SYNONYMS[k].name;
+    for (int i = 0; i < n; i++) {
+        int d = near_distance(word, name[i]);
+        if (d < min) min = d, best = name[i];
+    }
+    return best;
+}
+
+enum err gas_unknown(const struct source *r, const struct gas *g, const char *word, int more,
+                     const char *const *other)
+{
+    const char *name[NAMES];
+    char list[4096] = "", hint[120] = "";
+    size_t at = 0;
+    int n = 0;
+    for (int i = 0; i < r->nfield && n < CKPT_FIELDS; i++) name[n++] = r->field[i].name;
+    n += gas_computed(g, name + n);
+    for (int i = 0; i < more && i < OTHERS; i++) name[n++] = other[i];
+    for (int i = 0; i < n && at < sizeof list; i++)
+        at += (size_t)snprintf(list + at, sizeof list - at, " %s", name[i]);
+    const char *best = meant(word, name, n);
+    if (best) snprintf(hint, sizeof hint, " (did you mean %.80s?)", best);
+    FAIL(ERR_PARAM, "%s: has no field %s%s; there are:%.3000s", r->path, word, hint, list);
 }

@@ -25,6 +25,10 @@ enum { GAS_COMPUTED = 15 + PHOTON_GROUPS };
 int gas_computed(const struct gas *g, const char *name[GAS_COMPUTED]);
 /* Number of the field of this name, stored or computed; -1: there is none. */
 int gas_field(const struct source *r, const struct gas *g, const char *name);
+/* The error that there is no field of this name: it lists the names that there are, and `more`
+ * other ones, and suggests one of similar spelling. */
+MUST_USE enum err gas_unknown(const struct source *r, const struct gas *g, const char *name,
+                              int more, const char *const *other);
 /* Whether values of the field need the current in their region. */
 bool gas_needs_curl(int field);
 /* Value of a stored or computed field in cell c of oct i of a batch of SOURCE_STORED. */

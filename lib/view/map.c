@@ -18,12 +18,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "ckpt/sane.h"
 #include "formats/formats.h"
 
@@ -66,82 +64,11 @@ static size_t pixels_of(const struct map *m)
 
 /* ---- selection of the field ---- */
 
-/* Names used by other programs, for suggestions. Case is ignored. */
-static const struct {
-    const char *word, *name;
-} SYNONYMS[] = {{"rho", "density"},
-                {"dens", "density"},
-                {"gas", "density"},
-                {"vx", "velocity_x"},
-                {"vy", "velocity_y"},
-                {"vz", "velocity_z"},
-                {"velx", "velocity_x"},
-                {"vely", "velocity_y"},
-                {"velz", "velocity_z"},
-                {"x-velocity", "velocity_x"},
-                {"y-velocity", "velocity_y"},
-                {"z-velocity", "velocity_z"},
-                {"p", "pressure"},
-                {"pres", "pressure"},
-                {"press", "pressure"},
-                {"thermal_pressure", "pressure"},
-                {"T", "temperature"},
-                {"temp", "temperature"},
-                {"n_H", "nH"},
-                {"number_density", "nH"},
-                {"Z", "metallicity"},
-                {"metal", "metallicity"},
-                {"metals", "metallicity"},
-                {"phi", "potential"},
-                {"J", "current"},
-                {"curl_B", "current"},
-                {"lvl", "level"},
-                {"grid_level", "level"},
-                {"cdm", "dm"},
-                {"dark_matter", "dm"},
-                {"particles", "dm"},
-                {"stars", "star"},
-                {"stellar", "star"}};
-enum { PARTICLE_MAPS = 5, NAMES = CKPT_FIELDS + GAS_COMPUTED + PARTICLE_MAPS };
-
-/* Lists all names that can be drawn; returns their number. */
-static int list_fields(const struct map *m, const char *name[NAMES])
-{
-    static const char *const PARTICLES[PARTICLE_MAPS] = {"dm", "star", "other", "sfr", "tracers"};
-    const struct source *r = m->r;
-    int n = 0;
-    for (int i = 0; i < r->nfield && n < CKPT_FIELDS; i++) name[n++] = r->field[i].name;
-    n += gas_computed(&m->gas, name + n);
-    for (int i = 0; r->head.particles && i < PARTICLE_MAPS; i++) name[n++] = PARTICLES[i];
-    return n;
-}
-
-/* Suggestion for a mistyped name: a synonym, or a name with similar spelling; NULL: none. */
-static const char *meant(const char *word, const char *const *name, int n)
-{
-    const char *best = NULL;
-    int min = near_max(word) + 1;
-    for (size_t k = 0; k < sizeof SYNONYMS / sizeof *SYNONYMS; k++)
-        if (strcasecmp(word, SYNONYMS[k].word) == 0) word = SYNONYMS[k].name;
-    for (int i = 0; i < n; i++) {
-        int d = near_distance(word, name[i]);
-        if (d < min) min = d, best = name[i];
-    }
-    return best;
-}
-
 static enum err unknown_field(const struct map *m)
 {
-    const char *name[NAMES];
-    char list[4096] = "", hint[120] = "";
-    size_t at = 0;
-    int n = list_fields(m, name);
-    for (int i = 0; i < n && at < sizeof list; i++)
-        at += (size_t)snprintf(list + at, sizeof list - at, " %s", name[i]);
-    const char *best = meant(m->o->field, name, n);
-    if (best) snprintf(hint, sizeof hint, " (did you mean %.80s?)", best);
-    FAIL(ERR_PARAM, "%s: has no field %s%s; there are:%.3000s", m->r->path, m->o->field, hint,
-         list);
+    static const char *const PARTICLES[] = {"dm", "star", "other", "sfr", "tracers"};
+    const int more = m->r->head.particles ? (int)(sizeof PARTICLES / sizeof *PARTICLES) : 0;
+    return gas_unknown(m->r, &m->gas, m->o->field, more, PARTICLES);
 }
 
 /* Species of particles with this name; SPECIES_GAS for fields of cells. */

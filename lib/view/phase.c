@@ -15,6 +15,14 @@ double phase_share(const struct diagram *d, int bin)
     return (double)d->mass[bin] * d->quantum / d->total / area;
 }
 
+static const char *share_name(const struct diagram *d)
+{
+    const int logs = d->axis[0].log + d->axis[1].log;
+    return logs == 2   ? "mass fraction per dex^2"
+           : logs == 1 ? "mass fraction per dex and unit"
+                       : "mass fraction per unit^2";
+}
+
 /* RGB image with a pixel per bin, white where there is no gas; top row first. */
 static unsigned char *paint(const struct diagram *d)
 {
@@ -33,7 +41,7 @@ static void put_shares(struct canvas *c, const struct frame *f, const struct dia
     if (!canvas_numbers(c)) return;
     double *x = mem_new(sizeof *x * (size_t)d->n * (size_t)d->n, "phase diagram");
     for (int i = 0; i < d->n * d->n; i++) x[i] = d->cells[i] ? phase_share(d, i) : NAN;
-    numbers_of_image(c, f, "mass fraction per dex^2", d->n, d->n, x);
+    numbers_of_image(c, f, share_name(d), d->n, d->n, x);
     FREE(x);
 }
 
@@ -42,17 +50,14 @@ void phase_plot(struct canvas *c, const void *diagram)
     const struct diagram *d = diagram;
     const double(*r)[2] = d->range;
     struct frame f = {
-        .x = {.lo = r[PHASE_NH][0],
-              .hi = r[PHASE_NH][1],
-              .log = true,
-              .name = "hydrogen nuclei [1/cm^3]"},
-        .y = {.lo = r[PHASE_T2][0], .hi = r[PHASE_T2][1], .log = true, .name = "T/μ [K]"},
+        .x = {.lo = r[0][0], .hi = r[0][1], .log = d->axis[0].log, .name = d->axis[0].label},
+        .y = {.lo = r[1][0], .hi = r[1][1], .log = d->axis[1].log, .name = d->axis[1].label},
         .in = frame_in(frame_whole(true), FRAME_BAR),
         .title = d->title,
         .outside = true,
     };
     struct axis share = {
-        .lo = log10(d->lo), .hi = log10(d->hi), .log = true, .name = "mass fraction per dex^2"};
+        .lo = log10(d->lo), .hi = log10(d->hi), .log = true, .name = share_name(d)};
     put_shares(c, &f, d);
     unsigned char *rgb = paint(d);
     canvas_pixels(c, f.in, d->n, d->n, rgb);
@@ -61,19 +66,31 @@ void phase_plot(struct canvas *c, const void *diagram)
     frame_draw(&f, c);
 }
 
+/* The parts of the table that name the axes. */
+static void put_axes(FILE *out, const struct diagram *d)
+{
+    for (int a = 0; a < 2 && !d->usual; a++)
+        fprintf(out, "# unit\t%s\t%s\n", d->axis[a].name, *d->axis[a].unit ? d->axis[a].unit : "1");
+    for (int a = 0; a < 2; a++)
+        fprintf(out, "# %s%s\t%.17g\t%.17g\n", d->axis[a].log ? "log10_" : "", d->axis[a].brief,
+                d->range[a][0], d->range[a][1]);
+    fprintf(out, "# of each bin with gas: its middle, mass in Msun, cells\n#");
+    for (int a = 0; a < 2; a++)
+        fprintf(out, "%s%s\t", d->axis[a].log ? "log10_" : "", d->axis[a].brief);
+    fprintf(out, "mass\tcells\n");
+}
+
 void phase_table(FILE *out, const struct diagram *d, const char *path)
 {
     fprintf(out, "# ptah phase diagram 1\n# source\t%s\n# mass\t%.17g\n# mass_outside\t%.17g\n",
             path, d->total, (double)d->out * d->quantum);
     fprintf(out, "# cells_outside\t%lld\n", (long long)d->out_cells);
     if (d->cold_cells)
-        fprintf(out, "# mass_not_above_0_K\t%.17g\n# cells_not_above_0_K\t%lld\n",
-                (double)d->cold * d->quantum, (long long)d->cold_cells);
+        fprintf(out, "# mass_not_above_0%s\t%.17g\n# cells_not_above_0%s\t%lld\n",
+                d->usual ? "_K" : "", (double)d->cold * d->quantum, d->usual ? "_K" : "",
+                (long long)d->cold_cells);
     fprintf(out, "# bins\t%d\n", d->n);
-    fprintf(out, "# log10_nH\t%.17g\t%.17g\n# log10_T\t%.17g\t%.17g\n", d->range[0][0],
-            d->range[0][1], d->range[1][0], d->range[1][1]);
-    fprintf(out, "# of each bin with gas: its middle, mass in Msun, cells\n"
-                 "#log10_nH\tlog10_T\tmass\tcells\n");
+    put_axes(out, d);
     for (int i = 0; i < d->n * d->n; i++) {
         if (d->cells[i] == 0) continue;
         const int at[2] = {i % d->n, i / d->n};

@@ -22,10 +22,11 @@ enum { DEPTH = 4 };
 
 /* Sums over one species in a bin. */
 struct bin {
-    struct sum mass, volume; /* volume: gas only */
-    struct sum mv[3], mvv;   /* momentum; mass × velocity² */
-    struct sum mvr, mr[3];   /* mass × velocity along the radius; mass × direction */
-    struct sum mt;           /* mass × T/μ */
+    struct sum mass, volume;     /* volume: gas only */
+    struct sum mv[3], mvv;       /* momentum; mass × velocity² */
+    struct sum mvr, mr[3];       /* mass × velocity along the radius; mass × direction */
+    struct sum mt;               /* mass × T/μ */
+    struct sum mx[PROFILE_IONS]; /* mass × fraction of an ion */
     int64_t count;
 };
 
@@ -34,6 +35,7 @@ struct reading {
     const struct profile_options *o;
     struct gas gas;
     int velocity[3]; /* indices of the velocity fields */
+    int ion[PROFILE_IONS];
     int n;
     double *edge; /* [n+1] edges of bins in units of the box */
     struct bin *bin[SPECIES_COUNT];
@@ -132,6 +134,8 @@ static void add_cell(struct reading *q, const struct source_octs *o, int i, int 
         bin_add(b, mass * part[0], v, vr, mr);
         sum_add(&b->volume, volume * part[0]);
         if (isfinite(t)) sum_add(&b->mt, mass * part[0] * t);
+        for (int j = 0; j < PROFILE_IONS; j++)
+            if (q->ion[j] >= 0) sum_add(&b->mx[j], mass * part[0] * o->val[8 * q->ion[j] + c][i]);
     }
 }
 
@@ -225,7 +229,11 @@ static const struct {
                              {"other_vr", "velocity_"},
                              {"other_sigma", "velocity_"},
                              {"other_mass", "mass"},
-                             {"other_count", ""}};
+                             {"other_count", ""},
+                             {"x_HI", ""},
+                             {"x_HII", ""},
+                             {"x_HeII", ""},
+                             {"x_HeIII", ""}};
 
 /* First of the five columns of each species of particles. */
 static const enum profile_column FIRST[SPECIES_COUNT] = {[SPECIES_DM] = PROFILE_DM_DENSITY,
@@ -291,6 +299,8 @@ static void fill_row(const struct reading *q, int k, const double bulk[3],
                                                                            : NAN;
     row[PROFILE_GAS_VR] = m > 0 ? radial(gas, bulk) : NAN;
     row[PROFILE_GAS_MASS] = within[SPECIES_GAS];
+    for (int j = 0; j < PROFILE_IONS; j++)
+        row[PROFILE_HI + j] = q->ion[j] >= 0 && m > 0 ? sum_get(&gas->mx[j]) / m : NAN;
     for (int s = 0; s < SPECIES_COUNT; s++) {
         const struct bin *b = &q->bin[s][k];
         double *at = row + FIRST[s];
@@ -313,6 +323,8 @@ static void finish(const struct reading *q, struct profile *p)
     for (int c = 0; c < PROFILE_COLUMNS; c++) {
         unit[c] = column_unit(q, (enum profile_column)c);
         p->unit[c] = unit[c].name;
+        if (c < PROFILE_HI || q->ion[c - PROFILE_HI] >= 0)
+            p->list[p->columns++] = (enum profile_column)c;
     }
     for (int s = 0; s < SPECIES_COUNT; s++) sum_init(&within[s]);
     for (int k = 0; k < q->n; k++) {
@@ -333,16 +345,21 @@ static void finish(const struct reading *q, struct profile *p)
     unit_title(q->r, q->o->physical, p->title, sizeof p->title);
 }
 
+/* Index of a stored field of the gas; -1: there is none. */
+static int stored(const struct reading *q, const char *name)
+{
+    for (int f = 0; f < q->r->nhydro; f++)
+        if (strcmp(q->r->field[f].name, name) == 0) return f;
+    return -1;
+}
+
 static void prepare(struct reading *q)
 {
     static const char *const name[3] = {"velocity_x", "velocity_y", "velocity_z"};
     size_t n = (size_t)q->n;
     q->gas = gas_of(q->r);
-    for (int d = 0; d < 3; d++) {
-        q->velocity[d] = -1;
-        for (int f = 0; f < q->r->nhydro; f++)
-            if (strcmp(q->r->field[f].name, name[d]) == 0) q->velocity[d] = f;
-    }
+    for (int d = 0; d < 3; d++) q->velocity[d] = stored(q, name[d]);
+    for (int j = 0; j < PROFILE_IONS; j++) q->ion[j] = stored(q, COLUMN[PROFILE_HI + j].name);
     q->edge = mem_new(sizeof *q->edge * (n + 1), "profile");
     q->part = mem_new(sizeof *q->part * n, "profile");
     set_edges(q);
@@ -353,6 +370,7 @@ static void prepare(struct reading *q)
             struct sum *all[] = {&b->mass, &b->volume, &b->mv[0], &b->mv[1], &b->mv[2], &b->mvv,
                                  &b->mvr,  &b->mr[0],  &b->mr[1], &b->mr[2], &b->mt};
             for (size_t i = 0; i < sizeof all / sizeof *all; i++) sum_init(all[i]);
+            for (int j = 0; j < PROFILE_IONS; j++) sum_init(&b->mx[j]);
         }
     }
 }

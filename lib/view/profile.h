@@ -36,12 +36,20 @@ enum profile_column {
     PROFILE_OTHER_SIGMA,
     PROFILE_OTHER_MASS,
     PROFILE_OTHER_COUNT,
+    /* fractions of ions, weighted by mass, those that the gas has */
+    PROFILE_HI,
+    PROFILE_HII,
+    PROFILE_HEII,
+    PROFILE_HEIII,
     PROFILE_COLUMNS
 };
+enum { PROFILE_IONS = PROFILE_COLUMNS - PROFILE_HI };
 
 struct profile {
     int n;
     double (*row)[PROFILE_COLUMNS]; /* [n] */
+    int columns;                    /* of the table: without fractions that are missing */
+    enum profile_column list[PROFILE_COLUMNS]; /* [columns] */
     /* mean velocity of all matter within the radius, subtracted from v_r */
     double bulk[3];
     bool has[SPECIES_COUNT]; /* whether the species is present */
