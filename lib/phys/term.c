@@ -6,17 +6,32 @@
 #include "base/timer.h"
 #include "dom/ghost.h"
 
-#define TERM(name) extern const struct term term_##name;
+#define TERM(name, when) extern const struct term term_##name;
 #include "oct/field_sets.h"
 #include "phys/terms.def"
 #undef TERM
 
 static const struct term *const ROWS[] = {
-#define TERM(name) &term_##name,
+#define TERM(name, when) &term_##name,
 #include "phys/terms.def"
 #undef TERM
 };
 const struct term_list TERMS = {ROWS, sizeof ROWS / sizeof *ROWS};
+
+enum when { EARLY, LATE };
+static const enum when WHEN[] = {
+#define TERM(name, when) when,
+#include "phys/terms.def"
+#undef TERM
+};
+
+int terms_early(void)
+{
+    int n = 0;
+    while (n < TERMS.n && WHEN[n] == EARLY) n++;
+    for (int i = n; i < TERMS.n; i++) BUG_ON(WHEN[i] == EARLY);
+    return n;
+}
 
 static bool runs(const struct term *t, const struct params *p, int stage)
 {

@@ -83,6 +83,7 @@ struct term_list {
     int n;
 };
 extern const struct term_list TERMS; /* terms of phys/terms.def */
+int terms_early(void);               /* number of those that come before radiation, the first */
 
 /* Whether the run has a term of this stage. */
 bool terms_wanted(const struct params *p, int stage);

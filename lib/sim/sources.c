@@ -92,14 +92,6 @@ enum err step_coarse_terms(struct sim *s, int l, int icount)
     return sim_tracers_swap(s, l, true);
 }
 
-/* Number of terms that come before radiation, which takes the place of cooling. */
-static int terms_early(void)
-{
-    int n = 0;
-    while (n < TERMS.n && strcmp(TERMS.at[n]->name, "cooling") != 0) n++;
-    return n;
-}
-
 /* Runs terms first … end − 1 of the table on the host. */
 static enum err terms_part(struct sim *s, int l, int first, int end)
 {

@@ -282,7 +282,7 @@ RECIPES = {
                                          'REAL(refine, rho_refine, -1.0, ANY, "code density", '
                                          'MODEL, ' 'HONOURED, "an example")\n')},
     'source': {'lib/phys/heating.c': TERM,
-               'lib/phys/terms.def': ('TERM(nothing)', 'TERM(heating)\n'),
+               'lib/phys/terms.def': ('TERM(nothing, EARLY)', 'TERM(heating, EARLY)\n'),
                'lib/param/physics.def': ('BOOL(physics, nothing',
                                          'REAL(physics, heating, 0.0, NONNEG, "code units", MODEL, '
                                          'HONOURED, "an example")\n')},
