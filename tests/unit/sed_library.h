@@ -7,7 +7,7 @@
 
 #include "io/fortran.h"
 
-enum { WAVES = 400, AGES = 52, METALS = 3 };
+enum { WAVES = 400, AGES = 52, METALS = 3, BC03_INDICES = 52 };
 
 static const double LIB_METAL[METALS] = {0.001, 0.004, 0.02};
 
@@ -83,7 +83,7 @@ static bool lib_ramses(const char *dir, const struct lib_fault *bad)
     return fort_close(&f) == OK;
 }
 
-/* A file of BPASS: 10^6 solar masses, wavelengths in steps of 5 Å. */
+/* A file of BPASS v2: 10^6 solar masses, 52 columns; wavelengths in steps of 5 Å, there of 1 Å. */
 static void lib_bpass(const char *dir, const struct lib_fault *bad)
 {
     static const char *const NAME[METALS] = {"z001", "z004", "z020"};
@@ -93,7 +93,7 @@ static void lib_bpass(const char *dir, const struct lib_fault *bad)
         snprintf(path, sizeof path, "%s/spectra-bin-imf135_300.%s.dat", dir, NAME[z]);
         FILE *f = fopen(path, "wb");
         for (int i = 0; i < WAVES && !(bad->cut && i >= bad->cut); i++) {
-            fprintf(f, "%12.4f", lib_waves(bad, i));
+            fprintf(f, "  %.7E", lib_waves(bad, i));
             for (int a = 1; a < AGES; a++) fprintf(f, " %15.8E", 1e6 * lib_value(bad, i, a, z));
             fprintf(f, "\n");
         }
@@ -109,6 +109,7 @@ static void lib_numbers(FILE *f, int n, double value(const struct lib_fault *, i
     fprintf(f, "\n");
 }
 
+/* Files of GALAXEV: vectors after their lengths, which wrap; 52 indices after each spectrum. */
 static void lib_bc03(const char *dir, const struct lib_fault *bad)
 {
     mkdir(dir, 0777);
@@ -116,16 +117,28 @@ static void lib_bc03(const char *dir, const struct lib_fault *bad)
         char path[200];
         snprintf(path, sizeof path, "%s/bc2003_lr_m%d_chab_ssp.ised_ASCII", dir, z);
         FILE *f = fopen(path, "wb");
-        fprintf(f, "%d", AGES);
-        for (int a = 0; a < AGES; a++) fprintf(f, " %.6E", lib_age(a));
+        fprintf(f, "%12d", AGES);
+        for (int a = 0; a < AGES; a++) fprintf(f, "%s%.6E", a % 6 == 5 ? "\n  " : "  ", lib_age(a));
         fprintf(f, "\n 0.10 100.0 3 1.3 0.1 0.5\n 1.0 0.0 0.0 0\nChabrier IMF, X=2.3\n");
-        fprintf(f, " BC03, Padova 1994, Z=%g, ised\n BC03, Z=%g\n", LIB_METAL[z], LIB_METAL[z]);
-        fprintf(f, "%d", WAVES);
-        for (int i = 0; i < WAVES; i++) fprintf(f, " %.4f", lib_waves(bad, i));
+        fprintf(f, " BC03, Padova 1994, X=0.70,Y=0.28,Z=%g, ised\n BC03, Z=%g\n", LIB_METAL[z],
+                LIB_METAL[z]);
+        fprintf(f, "%12d", WAVES);
+        for (int i = 0; i < WAVES; i++)
+            fprintf(f, "%s%.5E", i % 7 == 6 ? "\n  " : "  ", lib_waves(bad, i));
         fprintf(f, "\n");
         for (int a = 0; a < AGES && !(bad->cut && a >= bad->cut); a++) {
             lib_numbers(f, WAVES, lib_value, bad, a, z);
-            fprintf(f, "3 1.0 2.0 3.0\n");
+            fprintf(f, "%12d", BC03_INDICES);
+            for (int i = 0; i < BC03_INDICES; i++)
+                fprintf(f, "%s%.5E", i % 7 == 6 ? "\n  " : "  ", -1e-3 * i);
+            fprintf(f, "\n");
+        }
+        /* tables of all ages follow the spectra */
+        for (int k = 0; k < 3 && !bad->cut; k++) {
+            fprintf(f, "%12d", AGES);
+            for (int a = 0; a < AGES; a++)
+                fprintf(f, "%s%.5E", a % 6 == 5 ? "\n  " : "  ", 1.0 / (1 + a));
+            fprintf(f, "\n");
         }
         fclose(f);
     }
