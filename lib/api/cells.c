@@ -23,6 +23,7 @@ struct cells {
     struct ptah_table *t;
     struct zone zone;
     struct ckpt_pick pick;
+    struct ckpt_place place;
     int *column; /* [t->columns] */
     int64_t room;
     int nrun;
@@ -91,11 +92,26 @@ static void take_zone(struct cells *q, const struct source_octs *o, int c)
     }
 }
 
+/* Whether refined cells of a level are taken too. */
+static bool takes_refined(const struct cells *q, int level)
+{
+    const struct ptah_cells_ask *a = q->ask;
+    return a->level > 0 || (a->levelmax > 0 && level >= a->levelmax);
+}
+
+/* Whether all cells of a batch are taken. */
+static bool takes_all(const struct cells *q, const struct source_octs *o)
+{
+    unsigned char split = 0;
+    if (q->zone.shape) return false;
+    for (int i = 0; i < o->n; i++) split |= o->split[i];
+    return !split || takes_refined(q, o->level);
+}
+
 /* Marks the cells to take; returns their number. */
 static int64_t take_cells(struct cells *q, const struct source_octs *o)
 {
-    const struct ptah_cells_ask *a = q->ask;
-    const bool whole = a->level > 0 || (a->levelmax > 0 && o->level >= a->levelmax);
+    const bool whole = takes_refined(q, o->level);
     int64_t n = 0;
     for (int c = 0; c < source_cells(q->p->s); c++) {
         for (int i = 0; i < o->n; i++) q->taken[c][i] = whole || !(o->split[i] >> c & 1);
@@ -133,7 +149,8 @@ static void put_values(const struct cells *q, const struct source_octs *o, int c
     for (int r = 0; r < q->nrun; r++) {
         const int first = q->run[r].first, end = first + q->run[r].n;
         if (what >= 0 && what < CKPT_FIELDS) {
-            memcpy(to, o->val[8 * what + c] + first, sizeof *to * (size_t)q->run[r].n);
+            const double *from = o->val[8 * what + c] + first;
+            if (to != from) memcpy(to, from, sizeof *to * (size_t)q->run[r].n);
             to += q->run[r].n;
             continue;
         }
@@ -159,15 +176,35 @@ static void put_column(const struct cells *q, const struct source_octs *o, int c
         put_values(q, o, c, k, (double *)data + q->t->n);
 }
 
+/* Values of batches of which all cells are taken are read to their places in the table. */
+static void place_octs(void *ctx, const struct source_octs *o, double **val)
+{
+    const struct cells *q = ctx;
+    const int cells = source_cells(q->p->s);
+    const int64_t end = q->t->n + (int64_t)cells * o->n;
+    if (end > q->room || !is_wanted(q, o->level) || !takes_all(q, o)) return;
+    for (int k = 0; k < q->t->columns; k++) {
+        const int what = q->column[k];
+        double *to = (double *)q->t->column[k].data + q->t->n;
+        if (what < 0 || what >= CKPT_FIELDS) continue;
+        for (int c = 0; c < cells; c++) val[8 * what + c] = to + (int64_t)c * o->n;
+    }
+}
+
 static enum err add_octs(const struct source_octs *o, void *ctx)
 {
     struct cells *q = ctx;
     if (!is_wanted(q, o->level)) return OK;
-    const int64_t n = take_cells(q, o), end = q->t->n + n;
+    const bool all = takes_all(q, o);
+    const int64_t n = all ? (int64_t)source_cells(q->p->s) * o->n : take_cells(q, o),
+                  end = q->t->n + n;
     if (n == 0) return OK;
     if (end > q->room) TRY(table_room(q->t, &q->room, 2 * q->room + n, q->p->s->path));
     for (int c = 0; c < source_cells(q->p->s); c++) {
-        find_runs(q, c, o->n);
+        if (all)
+            q->nrun = 1, q->run[0] = (struct run){0, o->n};
+        else
+            find_runs(q, c, o->n);
 #pragma omp parallel for schedule(dynamic, 1)
         for (int k = 0; k < q->t->columns; k++) put_column(q, o, c, k);
         for (int r = 0; r < q->nrun; r++) q->t->n += q->run[r].n;
@@ -194,6 +231,8 @@ static enum err read_cells(struct cells *q)
     TRY(add_columns(q));
     q->pick = (struct ckpt_pick){.octs = pick_octs, .ctx = q};
     s->pick = all ? NULL : &q->pick;
+    q->place = (struct ckpt_place){.octs = place_octs, .ctx = q};
+    s->place = &q->place;
     memset(&s->counts, 0, sizeof s->counts);
     if (all) TRY(table_room(q->t, &q->room, count_leaves(s), s->path));
     for (int i = 0; i < s->npiece; i++) TRY(source_octs(s, i, SOURCE_STORED, add_octs, q));
@@ -208,7 +247,7 @@ int ptah_cells(struct ptah *p, const struct ptah_cells_ask *ask, struct ptah_tab
     q->p = p, q->ask = ask, q->t = out;
     enum err e = zone_of(&q->zone, p, &ask->region);
     if (e == OK) e = read_cells(q);
-    p->s->pick = NULL;
+    p->s->pick = NULL, p->s->place = NULL;
     if (e == OK)
         table_fit(out, q->room);
     else

@@ -33,6 +33,16 @@ struct ckpt_pick {
     void *ctx;
 };
 
+/* Where the values of a batch go, in SOURCE_STORED of formats that can put them there at once; octs
+ * of three dimensions. Called with the tree of the batch, before its values are read: replaces
+ * pointers of val, [8*field + cell] rows of n values, by those of the caller's memory. Rows of the
+ * cells of a field must be equally far apart. */
+struct source_octs;
+struct ckpt_place {
+    void (*octs)(void *ctx, const struct source_octs *o, double **val);
+    void *ctx;
+};
+
 /* Totals of the data read so far. */
 struct ckpt_counts {
     int64_t octs[LEVEL_MAX + 2], split[LEVEL_MAX + 2], particles;

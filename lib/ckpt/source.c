@@ -365,6 +365,21 @@ enum err source_text(struct source *s, enum files_kind k, char **text, size_t *b
     return s->kind->text ? s->kind->text(s, k, text, bytes) : OK;
 }
 
+bool source_places(int n, const double *restrict x, double skip, double scale, double side,
+                   uint64_t *restrict ix)
+{
+    const double shift = 0x1.8p52;
+    int bad = 0;
+    for (int i = 0; i < n; i++) {
+        double at = (x[i] - skip) * scale - 0.5, moved = at + shift;
+        uint64_t bits;
+        memcpy(&bits, &moved, sizeof bits);
+        bad |= !(at > -0.25) | !(at < side - 0.75) | !(fabs(at - (moved - shift)) <= 1e-3);
+        ix[i] = bits & (((uint64_t)1 << 51) - 1);
+    }
+    return !bad;
+}
+
 /* ---- consistency ---- */
 
 enum err source_check_tree(const struct source *s)

@@ -70,6 +70,8 @@ struct source {
     const struct source_kind *kind;
     void *impl;                   /* private data of the format */
     const struct ckpt_pick *pick; /* selection of batches; NULL: all (lent) */
+    /* Memory of the caller for values, which a format may ignore; NULL: none (lent). */
+    const struct ckpt_place *place;
     /* Octs and particles may be passed on before the checksums of their files are compared; the
      * caller discards everything after an error. */
     bool late;
@@ -262,6 +264,11 @@ MUST_USE enum err source_add_rows(struct source *s);
 /* Adds a name to a list of fields. An error if the name is not valid or the list is full. */
 MUST_USE enum err source_add_field(const char *path, struct ckpt_field *list, int *n,
                                    const char *name, char type);
+/* Integer coordinates of the centres of n octs, from coarse cell `skip` on, in a box of `side` octs
+ * of width 1 / scale. Returns whether all are integers. Adding 1.5·2^52 rounds to the nearest
+ * integer, which is then in the low bits. */
+bool source_places(int n, const double *restrict x, double skip, double scale, double side,
+                   uint64_t *restrict ix);
 /* Of a running state: its header and the fields of the gas, a piece a rank; struct source_kind's
  * state. */
 MUST_USE enum err source_running(struct source *s, const struct ckpt_head *h, int ranks);

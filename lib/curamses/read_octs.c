@@ -19,20 +19,26 @@ struct walk {
     int cells;
     double *raw, *store; /* batch of a dataset · [8*field + cell][CKPT_PITCH] */
     double *made; /* reconstructed gas values of another code, in the shape of `store`; else NULL */
+    double **row; /* [8*field + cell] in `store`, or in memory of the caller */
     const double **val;
     okey *key;
     unsigned char *split, (*flagged)[8];
     double *centre[3];
+    uint64_t *place[3]; /* integer coordinates; zero in missing dimensions */
 };
 
 static void walk_free(struct walk *w)
 {
-    for (int d = 0; d < 3; d++) FREE(w->centre[d]);
+    for (int d = 0; d < 3; d++) {
+        FREE(w->centre[d]);
+        FREE(w->place[d]);
+    }
     FREE(w->field);
     FREE(w->last);
     FREE(w->made);
     FREE(w->raw);
     FREE(w->store);
+    FREE(w->row);
     FREE(w->val);
     FREE(w->key);
     FREE(w->split);
@@ -82,24 +88,27 @@ static enum err level_open(struct walk *w, int l)
     return open_last(w, l);
 }
 
+static enum err blame_place(const struct walk *w, int l, int64_t at, int n, int d)
+{
+    const double side = ldexp(1, l - 1), *x = w->centre[d];
+    uint64_t place;
+    int i = 0;
+    while (i < n - 1 && source_places(1, x + i, (double)w->h->skip[d], side, side, &place)) i++;
+    FAIL(ERR_FORMAT, "%s: /%s: oct %ld is centred at %g, which is not a position of level %d",
+         w->h->path, w->x[d].name, (long)at + i, x[i], l);
+}
+
 static enum err load_keys(struct walk *w, int l, int64_t at, int n)
 {
-    double side = ldexp(1, l - 1);
-    int ndim = w->s->head.ndim;
-    for (int d = 0; d < ndim; d++)
-        TRY(hdf5_set_load(w->h, &w->x[d], at, n, OCTS, w->raw, w->centre[d]));
-    for (int i = 0; i < n; i++) {
-        uint64_t c[3] = {0};
-        for (int d = 0; d < ndim; d++) {
-            double x = (w->centre[d][i] - (double)w->h->skip[d]) * side - 0.5;
-            if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
-                FAIL(ERR_FORMAT,
-                     "%s: /%s: oct %ld is centred at %g, which is not a position of level %d",
-                     w->h->path, w->x[d].name, (long)at + i, w->centre[d][i], l);
-            c[d] = (uint64_t)rint(x);
-        }
-        w->key[i] = okey_make(c[0], c[1], c[2]);
+    const double side = ldexp(1, l - 1);
+    for (int d = 0; d < w->s->head.ndim; d++) {
+        double *x = w->centre[d];
+        TRY(hdf5_set_load(w->h, &w->x[d], at, n, OCTS, w->raw, x));
+        if (!source_places(n, x, (double)w->h->skip[d], side, side, w->place[d]))
+            return blame_place(w, l, at, n, d);
     }
+    for (int i = 0; i < n; i++)
+        w->key[i] = okey_make(w->place[0][i], w->place[1][i], w->place[2][i]);
     return OK;
 }
 
@@ -115,22 +124,27 @@ static enum err load_cells(struct walk *w, struct hdf5_open_set *s, int64_t at, 
     return OK;
 }
 
+/* Spreads bits 0 to 7 to bytes: bit c to byte c, which by the addition carries into its bit 7. */
+static void spread_bits(uint64_t bits, unsigned char byte[8])
+{
+    const uint64_t ones = 0x0101010101010101u, mine = (bits & 0xff) * ones & 0x8040201008040201u,
+                   out = (mine + 0x7f * ones) >> 7 & ones;
+    memcpy(byte, &out, sizeof out);
+}
+
 /* Reads the refinement of octs. Without flags, refined cells are flagged to stay refined. */
 static enum err load_tree(struct walk *w, int64_t at, int n)
 {
     const int64_t *v = (const int64_t *)w->store;
     TRY(load_cells(w, &w->son, at, n, w->raw, w->store));
     for (int i = 0; i < n; i++) {
-        w->split[i] = 0;
-        for (int c = 0; c < 8; c++) {
-            bool split = v[8 * i + c] != 0;
-            w->split[i] |= (unsigned char)(split << c);
-        }
+        unsigned split = 0;
+        for (int c = 0; c < 8; c++) split |= (unsigned)(v[8 * i + c] != 0) << c;
+        w->split[i] = (unsigned char)split;
     }
     if (w->has_flag) TRY(hdf5_set_load(w->h, &w->flag, at, n, OCTS, w->raw, w->store));
     for (int i = 0; i < n; i++)
-        for (int c = 0; c < 8; c++)
-            w->flagged[i][c] = (unsigned char)((w->has_flag ? v[i] : w->split[i]) >> c & 1);
+        spread_bits(w->has_flag ? (uint64_t)v[i] : w->split[i], w->flagged[i]);
     return OK;
 }
 
@@ -143,14 +157,12 @@ static void make_primitive(struct walk *w, int n)
               field = fields_faces(w->s->fields, w->s->nhydro);
 #pragma omp parallel for schedule(static)
     for (int c = 0; c < 8; c++) {
-        double *rho = w->store + (size_t)c * CKPT_PITCH,
-               *p = w->store + (size_t)(8 * energy + c) * CKPT_PITCH;
+        double *rho = w->row[c], *p = w->row[8 * energy + c];
         const double *b[6];
-        for (int f = 0; f < 6 && field >= 0; f++)
-            b[f] = w->store + (size_t)(8 * (field + f) + c) * CKPT_PITCH;
+        for (int f = 0; f < 6 && field >= 0; f++) b[f] = w->row[8 * (field + f) + c];
         if (field >= 0) gas_leave_field(n, b, p, p);
         for (int v = 1; v < w->s->nhydro; v++) {
-            double *q = w->store + (size_t)(8 * v + c) * CKPT_PITCH;
+            double *q = w->row[8 * v + c];
             const int k = v - energy - 1;
             if (k >= 0 && k < w->s->head.energy.n) {
                 for (int i = 0; i < n; i++) {
@@ -210,13 +222,24 @@ static void add_field(struct walk *w, int n)
     }
 }
 
+/* Finds the rows of a batch: of the walk, or of the caller, who takes them as they are. */
+static void place_rows(struct walk *w, const struct source_octs *o)
+{
+    const struct ckpt_place *place = w->s->place;
+    const int nval = 8 * w->s->nfield;
+    for (int i = 0; i < nval; i++) w->row[i] = w->store + (size_t)i * CKPT_PITCH;
+    if (w->conserved || w->made) return;
+    if (place && w->cells == 8) place->octs(place->ctx, o, w->row);
+    for (int i = 0; i < nval; i++) w->val[i] = w->row[i];
+}
+
 static enum err load_values(struct walk *w, int64_t at, int n)
 {
     void *narrow = w->raw + 8 * OCTS;
     for (int f = 0; f < w->s->nfield; f++) {
         TRY(load_cells(w, &w->field[f], at, n, narrow, w->raw));
-        transpose_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * CKPT_PITCH,
-                       CKPT_PITCH);
+        double **row = w->row + 8 * f;
+        transpose_rows((const double(*)[8])w->raw, NULL, n, row[0], (size_t)(row[1] - row[0]));
     }
     if (w->made) return make_stored(w, at, n);
     if (w->conserved && w->h->lacks_field) add_field(w, n);
@@ -235,13 +258,14 @@ static enum err read_level(struct walk *w, int l, int piece, source_octs_fn *fn,
         TRY(load_keys(w, l, at, n));
         if (w->s->pick && !w->s->pick->octs(w->s->pick->ctx, l, n, w->key)) continue;
         TRY(load_tree(w, at, n));
-        if (w->values) TRY(load_values(w, at, n));
         struct source_octs o = {.level = l,
                                 .n = n,
                                 .key = w->key,
                                 .split = w->split,
                                 .flag = (const unsigned char(*)[8])w->flagged,
                                 .val = w->values ? w->val : NULL};
+        if (w->values) place_rows(w, &o);
+        if (w->values) TRY(load_values(w, at, n));
         TRY(fn(&o, ctx));
     }
     return OK;
@@ -270,11 +294,15 @@ enum err hdf5_read_octs(struct source *s, int piece, enum source_mode mode, sour
     w.raw = mem_new(2 * 64 * OCTS, "snapshot batch");
     w.store = mem_new(64 * (size_t)CKPT_PITCH * (nfield + 1), "snapshot batch");
     memset(w.store + 8 * (size_t)CKPT_PITCH * nfield, 0, 64 * (size_t)CKPT_PITCH); /* zeros */
+    w.row = mem_new(sizeof *w.row * 8 * nfield + 1, "snapshot batch");
     w.val = mem_new(sizeof *w.val * 8 * (nfield + 4) + 1, "snapshot batch");
     w.key = mem_new(sizeof *w.key * OCTS, "snapshot batch");
     w.split = mem_new(OCTS, "snapshot batch");
     w.flagged = mem_new(8 * OCTS, "snapshot batch");
-    for (int d = 0; d < 3; d++) w.centre[d] = mem_new(8 * OCTS, "snapshot batch");
+    for (int d = 0; d < 3; d++) {
+        w.centre[d] = mem_new(8 * OCTS, "snapshot batch");
+        w.place[d] = mem_zero(8 * OCTS, "snapshot batch");
+    }
     w.cells = source_cells(s);
     if (w.conserved)
         lay_state(&w);

@@ -36,8 +36,9 @@ struct walk {
     unsigned char *split, (*flag)[8];
     uint64_t *ix[3]; /* integer coordinates; zero in missing dimensions */
     double *x[3], *values_store;
-    double **row;       /* rows of a batch in the order of records */
-    const double **val; /* rows by variable and cell */
+    double **row; /* rows of a batch in the order of records */
+    double **val; /* rows by variable and cell */
+    int *record;  /* [8*variable + cell] index in `row` */
     /* Files of conserved variables: places of the energy, of the momenta 1..momenta and of the six
      * faces (x left, x right, y left …; -1: no field). */
     int energy, momenta, face[6];
@@ -159,8 +160,8 @@ static enum err open_values(struct walk *w)
     return w->r->s->nphoton ? open_photons(w) : OK;
 }
 
-/* Orders the rows as in a file: cell by cell, and in each the file's variables. */
-static void order_rows(struct walk *w)
+/* The records are ordered cell by cell, and in each by the file's variables. */
+static void order_records(struct walk *w)
 {
     int nh = source_hydro(w->r->s), nf = nh + w->r->s->ngrav, ncell = w->shape.ncell;
     for (int f = 0; f < w->r->s->nfield; f++)
@@ -168,7 +169,7 @@ static void order_rows(struct walk *w)
             int k = f < nh   ? c * nh + fields_column(w->r->s->fields, source_order(w->r->s), f)
                     : f < nf ? ncell * nh + c * (nf - nh) + f - nh
                              : ncell * nf + c * w->r->s->nphoton + f - nf;
-            w->row[k] = w->values_store + (8 * f + c) * CKPT_PITCH;
+            w->record[8 * f + c] = k;
         }
 }
 
@@ -210,9 +211,9 @@ static enum err walk_open(struct walk *w)
     }
     w->values_store = mem_new(sizeof *w->values_store * CKPT_PITCH * nval + 1, "snapshot batch");
     w->val = mem_new(sizeof *w->val * nval + 1, "snapshot batch");
-    for (size_t i = 0; i < nval; i++) w->val[i] = w->values_store + i * CKPT_PITCH;
     w->row = mem_new(sizeof *w->row * nval + 1, "snapshot batch");
-    if (w->values) order_rows(w);
+    w->record = mem_new(sizeof *w->record * nval + 1, "snapshot batch");
+    if (w->values) order_records(w);
     if (w->r->conserved) place_conserved(w);
     return OK;
 }
@@ -236,6 +237,7 @@ static void walk_close(struct walk *w)
     }
     FREE(w->values_store);
     FREE(w->row);
+    FREE(w->record);
     FREE(w->val);
 }
 
@@ -272,24 +274,6 @@ static enum err step_values(struct fort_in *f, int level, int32_t n, int records
 
 /* ---- reading a block ---- */
 
-/* Integer coordinates of n centres, from coarse cell `skip` on, in a box of `side` octs. Returns
- * whether all are integers. Adding 1.5·2^52 rounds to the nearest integer, which is then in the low
- * bits. */
-static bool load_places(int n, const double *restrict x, double skip, double scale, double side,
-                        uint64_t *restrict ix)
-{
-    const double shift = 0x1.8p52;
-    int bad = 0;
-    for (int i = 0; i < n; i++) {
-        double at = (x[i] - skip) * scale - 0.5, moved = at + shift;
-        uint64_t bits;
-        memcpy(&bits, &moved, sizeof bits);
-        bad |= !(at > -0.25) | !(at < side - 0.75) | !(fabs(at - (moved - shift)) <= 1e-3);
-        ix[i] = bits & (((uint64_t)1 << 51) - 1);
-    }
-    return !bad;
-}
-
 static enum err blame_place(const struct walk *w, int level, int64_t at, int n, int d)
 {
     const struct ramses *r = w->r;
@@ -297,7 +281,7 @@ static enum err blame_place(const struct walk *w, int level, int64_t at, int n, 
     double scale = ldexp(1, level - 1), side = (double)r->s->coarse[d] * scale;
     uint64_t ix;
     int i = 0;
-    while (i < n && load_places(1, &w->x[d][i], (double)r->skip[d], scale, side, &ix)) i++;
+    while (i < n && source_places(1, &w->x[d][i], (double)r->skip[d], scale, side, &ix)) i++;
     FAIL(ERR_FORMAT,
          "%s: record %ld at byte %ld: oct %ld is centred at %g, which is not a position of level "
          "%d",
@@ -317,7 +301,7 @@ static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, 
                  "MORTON128=1 for 42 levels)",
                  w->amr.path, level, (long)r->s->coarse[d]);
         TRY(fort_load_real(&w->amr, &w->rec[w->shape.xg + d], total, at, (size_t)n, w->x[d]));
-        if (!load_places(n, w->x[d], (double)r->skip[d], scale, side, w->ix[d]))
+        if (!source_places(n, w->x[d], (double)r->skip[d], scale, side, w->ix[d]))
             return blame_place(w, level, at, n, d);
     }
     for (int i = 0; i < n; i++) w->key[i] = okey_make(w->ix[0][i], w->ix[1][i], w->ix[2][i]);
@@ -351,7 +335,7 @@ static enum err load_tree(struct walk *w, int64_t at, int n)
 /* Row of variable v of cell c in a batch. */
 static double *values_row(const struct walk *w, int v, int c)
 {
-    return w->values_store + (size_t)(8 * v + c) * CKPT_PITCH;
+    return w->val[8 * v + c];
 }
 
 static void take_field_energy(const struct walk *w, int c, int n, double *e)
@@ -418,6 +402,17 @@ static enum err load_photons(struct walk *w, int32_t total, int64_t at, int n)
     return OK;
 }
 
+/* Finds the rows of a batch: of the walk, or of the caller. */
+static void place_rows(struct walk *w, const struct source_octs *o)
+{
+    const struct source *s = w->r->s;
+    const int nval = 8 * s->nfield;
+    for (int i = 0; i < nval; i++) w->val[i] = w->values_store + (size_t)i * CKPT_PITCH;
+    if (s->place && w->shape.ncell == 8) s->place->octs(s->place->ctx, o, w->val);
+    for (int i = 0; i < nval; i++)
+        if (i % 8 < w->shape.ncell) w->row[w->record[i]] = w->val[i];
+}
+
 static enum err load_values(struct walk *w, int32_t total, int64_t at, int n)
 {
     int nh = w->shape.ncell * source_hydro(w->r->s), ng = w->shape.ncell * w->r->s->ngrav;
@@ -456,13 +451,14 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n)
         TRY(load_keys(w, level, n, at, k));
         if (r->s->pick && !r->s->pick->octs(r->s->pick->ctx, level, k, w->key)) continue;
         TRY(load_tree(w, at, k));
-        if (w->values) TRY(load_values(w, n, at, k));
         struct source_octs o = {.level = level,
                                 .n = k,
                                 .key = w->key,
                                 .split = w->split,
                                 .flag = (const unsigned char(*)[8])w->flag,
-                                .val = w->values ? w->val : NULL};
+                                .val = w->values ? (const double *const *)w->val : NULL};
+        if (w->values) place_rows(w, &o);
+        if (w->values) TRY(load_values(w, n, at, k));
         TRY(w->fn(&o, w->ctx));
     }
     return OK;
