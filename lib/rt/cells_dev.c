@@ -1,4 +1,5 @@
 /* rt/cells_dev: launches of the chemistry of a level on a device (rt/cells_kernel.c). */
+#include <stdio.h>
 #include <string.h>
 
 #include "oct/field_sets.h"
@@ -83,14 +84,21 @@ void rt_dev_chemistry(struct rt_dev *d, const struct rt_run *r, int l, double dt
     mirror_wrote_set(d->mirror, m, l, PHOTONS, LOCATION_DEVICE);
 }
 
-/* A cell has not reached the end of a step. */
-static enum err unfinished(const struct rt_cell_stats *s, int l)
+/* The error of cells that have not reached the end of a sub-step; it names the oct of the first. */
+static enum err unfinished(const struct rt_cell_stats *s, const struct mesh *m, int l)
 {
+    char where[100] = "";
+    double x[3];
     if (s->failed == 0) return OK;
+    const lidx oct = m->lev[l].nown - s->stuck;
+    okey_cell_centre(m->lev[l].key[oct], 0, mesh_dx(m, l), x);
+    for (int d = 0, n = 0; d < m->ndim; d++)
+        n += snprintf(where + n, sizeof where - (size_t)n, " %.9g", x[d]);
     FAIL(ERR_LIMIT,
-         "thermochemistry of %ld cells of level %d has not reached its end after %d sub-steps; "
-         "reduce the time step",
-         (long)s->failed, l, (int)s->most);
+         "thermochemistry does not reach the end of a step in %d sub-steps in %ld cells of level "
+         "%d, the first in the oct whose first cell is at%s; reduce the time step "
+         "(rt_courant_factor, courant_factor)",
+         (int)s->most, (long)s->failed, l, where);
 }
 
 enum err rt_dev_end(struct rt_dev *d, const struct rt_run *r, int l)
@@ -104,5 +112,5 @@ enum err rt_dev_end(struct rt_dev *d, const struct rt_run *r, int l)
     x->substeps += s.steps;
     if (s.most > x->most) x->most = s.most;
     for (int i = 0; i < RT_REASONS; i++) x->refused[i] += s.refused[i];
-    return unfinished(&s, l);
+    return unfinished(&s, r->mesh, l);
 }

@@ -21,7 +21,7 @@ struct cell {
 
 /* Counts of a block. */
 struct cells_shared {
-    int32_t cells, steps, failed, refused[CHEM_REASONS], most;
+    int32_t cells, steps, failed, refused[CHEM_REASONS], most, stuck;
 };
 
 DEV_FN double *gas_of(const struct cell *x, int v)
@@ -214,7 +214,7 @@ DEV_FN void counts_clear(struct cells_shared *s, struct dev_block *b)
 {
     PHASE (t, CHEM_REASONS) {
         s->refused[t] = 0;
-        if (t == 0) s->cells = s->steps = s->failed = s->most = 0;
+        if (t == 0) s->cells = s->steps = s->failed = s->most = s->stuck = 0;
     }
 }
 
@@ -228,6 +228,7 @@ DEV_FN void counts_add(const struct rt_cells_args *a, struct cells_shared *s, st
         dev_add_i64(&to->steps, s->steps);
         if (s->failed != 0) dev_add_i64(&to->failed, s->failed);
         raise_to(&to->most, s->most);
+        raise_to(&to->stuck, s->stuck);
     }
 }
 
@@ -299,7 +300,10 @@ DEV_FN void rest_of_cell(const struct rt_cells_args *a, enum chem_rule rule, int
         h = vec_min(tight ? h : h * 2, left);
     }
     dev_add_i32(&n->steps, rounds - 1);
-    if (left > 0) dev_add_i32(&n->failed, 1);
+    if (left > 0) {
+        dev_add_i32(&n->failed, 1);
+        raise_to(&n->stuck, a->mesh->lev[a->l].nown - x.oct);
+    }
     raise_to(&n->most, rounds);
     write_gas(&x, &s);
     write_photons(&x, &s);

@@ -99,10 +99,11 @@ struct rt_cell_law {
     bool pushes, smooth, advect;
 };
 
-/* Sums of chemistry. most: sub-steps of a cell; failed: cells that have not reached the end. */
+/* Sums of chemistry. most: sub-steps of a cell; failed: cells that have not reached the end; stuck:
+ * own octs of the level from the first oct with such a cell to the last oct, 0 if there is none. */
 struct rt_cell_stats {
     int64_t cells, steps, failed, refused[CHEM_REASONS];
-    int32_t most;
+    int32_t most, stuck;
 };
 
 /* Chemistry of the leaf cells of level l over law.dt. cells_try_…: the whole step of every cell;

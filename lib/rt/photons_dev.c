@@ -171,10 +171,8 @@ static enum err registers_fill(struct rt_dev *d, const struct rt_run *r, int l)
     struct ghost_dev_rows x = {0};
     struct ghost_dev_plan *plan;
     const struct reflux *f = &d->mirror->image->lev[l].reflux[REFLUX_RT];
-    const struct ghost_dev_arrays all = {.n = 1,
-                                         .arr = {f->flux},
-                                         .stride = {reflux_row_bytes(r->mesh->nphoton, 0)},
-                                         .row = f->row};
+    const struct ghost_dev_arrays all = {
+        .n = 1, .arr = {f->flux}, .stride = {reflux_row_bytes(r->mesh->nphoton, 0)}, .row = f->row};
     TRY(ghost_dev_level(d->ghosts, r->mesh, l, &plan));
     TRY(ghost_dev_mixed_begin(&x, d->ghosts, r->comm, COMM_BULK_FLUX, plan, &all));
     ghost_dev_mixed_end(&x, &all);

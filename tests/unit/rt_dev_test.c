@@ -3,7 +3,8 @@
  * that are out of range), for 1 to 8 groups, with and without H2, helium, metals, delayed cooling,
  * dust, infrared photons, photo-electric heating and recombination photons, by both rules, with and
  * without rt_smooth, in two and three dimensions. So have the sums of the ledger, and the counts of
- * sub-steps. A device without enough memory changes nothing. Catches: a comparison whose mask is
+ * sub-steps. A device without enough memory changes nothing. A cell that does not reach the end of
+ * its step ends the run there as on the CPU, with its place. Catches: a comparison whose mask is
  * inverted for single cells, a cell of the list that is forgotten or is advanced twice, sums of an
  * earlier sub-step, a rate that is not divided by the sub-step.
  *
@@ -253,6 +254,33 @@ static void test_full(void)
     close_world(&w);
 }
 
+/* A cell that photons heat without end, on a device or on the CPU: the message names its place. */
+static void test_stuck(bool device)
+{
+    const double bright = 1e-3, heat = 1e215;
+    const char *const where = device ? " 0.625 0.125" : " 0.875 0.375";
+    struct world w;
+    open_world(&w, 6, device, 0);
+    struct level *lv = &w.m.lev[LEVEL];
+    const lidx at = mesh_find(lv, okey_make(1, 0, 0));
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int c = 0; c < 8; c++) level_photons(lv, 0)[i][c] = i == at && c == 3 ? bright : 0;
+    for (int j = 0; j < CHEM_ABSORBERS; j++) w.rt->chem->law.heat[0][j] = heat;
+    w.run.dt = 1e-3 * rt_longest(w.rt, &w.m, LEVEL);
+    w.rt->dev = w.dev;
+    if (device) CHECK(rt_dev_begin(w.dev, &w.run, LEVEL) == OK);
+    enum err err = rt_chemistry(&w.run, LEVEL, w.run.dt);
+    if (device) {
+        CHECK(err == OK, "%s", err_message());
+        err = rt_dev_end(w.dev, &w.run, LEVEL);
+    }
+    CHECK(err == ERR_LIMIT && strstr(err_message(), "does not reach the end"), "%d", err);
+    CHECK(strstr(err_message(), where), "%s", err_message());
+    w.rt->dev = NULL;
+    if (device) CHECK(mirror_home(&w.t.mirror, &w.m, true) == OK);
+    close_world(&w);
+}
+
 int main(int argc, char **argv)
 {
     struct comm all;
@@ -261,6 +289,7 @@ int main(int argc, char **argv)
     for (int k = 0; k < CASES; k++) several += test_case(k);
     CHECK(several > CASES / 2, "%d cases", several);
     test_full();
+    test_stuck(false), test_stuck(true);
     CHECK(mem_now() == 0, "%zu bytes are left", mem_now());
     printf("%d passed, %d failed\n", passed, failed);
     comm_fini();
