@@ -2,9 +2,12 @@
 depend on ranks, threads, ordering, checks, an emulated device, or a stop between two runs.
 
     rt_bits.py CASE VARIANTS   CASE: ptah, ramses (the rule; fluxes by HLL, case A recombination,
-                               metals), walls (boundaries, one sub-step of photons) or background
-                               (ultraviolet background, self-shielding, H2); VARIANTS: few, many,
-                               restart or device
+                               metals), glf (likewise, fluxes by GLF), walls (boundaries, one
+                               sub-step of photons) or background (ultraviolet background,
+                               self-shielding, H2); VARIANTS: few, many, restart or device
+
+HLL of the rule ramses, by a table of waves, has no kernel: then radiation is on the CPU, beside gas
+on the device, as the log says.
 
 Stars that shine: tests/property/star_light.py.
 
@@ -19,6 +22,8 @@ that a restart forgets.
 # test: background few tier=check timeout=120 ranks=3
 # test: ptah restart tier=check timeout=120 ranks=3
 # test: ptah device tier=check timeout=120 ranks=2
+# test: glf device tier=long timeout=240 ranks=2
+# test: ramses device tier=long timeout=240 ranks=2
 # test: ramses many tier=long timeout=240 ranks=5
 # test: walls many tier=long timeout=240 ranks=5
 # test: background many tier=long timeout=240 ranks=5
@@ -33,10 +38,12 @@ import ptah  # noqa: E402
 import radiating  # noqa: E402
 
 STEPS = 4
+RAMSES = dict(rule='ramses', smooth='.false.', otsa='.false.', nsubcycle=2,
+              cooling='metal=.true.\n', metals='var_region(1,1)=0.01,0.02,0.005\n')
 CASES = {
     'ptah': {},
-    'ramses': dict(rule='ramses', scheme='hll', smooth='.false.', otsa='.false.', nsubcycle=2,
-                   cooling='metal=.true.\n', metals='var_region(1,1)=0.01,0.02,0.005\n'),
+    'ramses': dict(RAMSES, scheme='hll'),
+    'glf': dict(RAMSES, scheme='glf'),
     'walls': dict(bounds=radiating.BOUNDS, nsubcycle=1, aim=0.4, interpol=2),
     'background': dict(ions=4, cooling='haardt_madau=.true.\nself_shielding=.true.\n',
                        more='isH2=.true.\nrt_is_outflow_bound=.true.\n')}
@@ -75,16 +82,18 @@ def restart(v, case, first):
 
 
 def device(v, case, first):
-    """Radiation and chemistry there too; on several ranks, phases here or there by chance, and a
-    device that fills up later in the run."""
-    for name, ranks, env in (('device', 1, {}), ('devices', 2, {}),
-                             ('chance', 2, {'PTAH_DEVICE_CHOICE': '7'}),
-                             ('full', 1, {'PTAH_DEVICE_KB': '9000'})):
+    """Radiation and chemistry there too, if they have kernels; on several ranks, phases here or
+    there by chance, and a device that fills up later in the run."""
+    there = case != 'ramses'
+    runs = [('device', 1, {}), ('devices', 2, {}), ('chance', 2, {'PTAH_DEVICE_CHOICE': '7'})]
+    for name, ranks, env in runs + [('full', 1, {'PTAH_DEVICE_KB': '9000'})] * there:
         parts = ['run_params/%s=.true.' % part for part in ptah.NO_KERNEL]
         run = variant(v, case, first, name, ranks=ranks, env=env, settings=[
             *parts, "run_params/gpu_device='host'", 'run_params/gpu_seed=%d' % ranks])
         v.same('the device has work', ' launches' in run.err, True)
-        v.same('also of radiation', 'radiation and chemistry run on emulated' in run.err, True)
+        v.same('also of radiation', 'radiation and chemistry run on emulated' in run.err, there)
+        v.same('or why not', "rt_flux_scheme='hll' of rt_rule='ramses' has no kernel" in run.err,
+               not there)
         v.same('it fills up', 'from now on everything runs on the CPU' in run.err, name == 'full')
 
 
