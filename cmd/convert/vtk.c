@@ -9,7 +9,7 @@
 #include "io/dir.h"
 #include "io/temp.h"
 
-/* What is written for the end of OUT; without such an end the cells as .htg, and the particles. */
+/* The end of OUT says which file is written; without such an end, cells (.htg) and particles. */
 enum kind { BOTH, HTG, VTU, VTP };
 
 static enum kind kind_of(const struct request *r)

@@ -51,7 +51,7 @@ static void make_face(struct hull *h, int a, int b, int c)
     f->f[3] = (double)f->d;
 }
 
-/* How far p is above the face, rounded, times the length of its normal. */
+/* The rounded height of p above the face, times the length of its normal. */
 static double above(const struct face *f, const int64_t p[3])
 {
     return f->f[0] * (double)p[0] + f->f[1] * (double)p[1] + f->f[2] * (double)p[2] - f->f[3];

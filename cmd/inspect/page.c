@@ -86,7 +86,7 @@ static const char STYLE[] =
     "border-bottom:1px solid #ddd}td.left,th.left{text-align:left}\n"
     ".bad{color:#b00020;font-weight:bold}\n";
 
-/* What the run is doing, from its file, if it goes on. */
+/* The progress of the run, from its file, if it goes on. */
 static void put_progress(struct page *p, const char *dir)
 {
     struct progress q;

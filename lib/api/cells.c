@@ -9,7 +9,7 @@
 #include "api/priv.h"
 #include "base/mem.h"
 
-/* What a column is: a field by its number (view/gas.h), or one of these. */
+/* A column is a field by its number (view/gas.h), or one of these. */
 enum { COLUMN_X = -4, COLUMN_Y, COLUMN_Z, COLUMN_DX };
 static const char *const PLACES[] = {"x", "y", "z", "dx"};
 

@@ -1,4 +1,4 @@
-/* api/priv: what the files of this module share. */
+/* api/priv: types and functions that the files of this module share. */
 #pragma once
 #include "api/ptah.h"
 #include "base/err.h"

@@ -34,8 +34,8 @@ struct ptah_region {
     double centre[3], half[3], radius;
 };
 
-/* Which cells, and which values of them. Leaf cells whose centres are in the region; with level > 0
- * all cells of this level instead, refined ones too, which have the mean of their children; with
+/* A request for values of cells: leaf cells whose centres are in the region; with level > 0 all
+ * cells of this level instead, refined ones too, which have the mean of their children; with
  * levelmax > 0 the leaf cells of a mesh that ends at this level. */
 struct ptah_cells_ask {
     struct ptah_region region;

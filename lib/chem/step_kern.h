@@ -49,7 +49,7 @@ struct chem_work {
     vec_bits tight;                 /* a change exceeds half of what is allowed */
 };
 
-/* Where a comparison does not hold. */
+/* The lanes in which a comparison does not hold. */
 VEC_INLINE vec_bits chem_not(vec_bits mask)
 {
 #ifdef VEC_ONE

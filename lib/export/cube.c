@@ -118,7 +118,7 @@ static double density(const struct part *p, const struct leaf *l)
     return g->density < 0 ? 0 : l->o->val[8 * g->density + l->c][l->i];
 }
 
-/* What is done with the leaf cell, whose image overlaps the cells span[d][0] … span[d][1] − 1 of
+/* A function for the leaf cell, an image of which overlaps the cells span[d][0] … span[d][1] − 1 of
  * the mesh; lo and hi are its faces. */
 typedef enum err visit_fn(struct part *p, const struct leaf *l, int64_t span[3][2],
                           const double lo[3], const double hi[3]);

@@ -36,11 +36,11 @@ struct canvas;
 
 /* polyline of n points */
 void canvas_line(struct canvas *c, int n, const double (*xy)[2], struct pen pen);
-/* The same, white on a dark seam. */
+/* A polyline, white on a dark seam. */
 void canvas_line_seamed(struct canvas *c, int n, const double (*xy)[2]);
 void canvas_fill(struct canvas *c, struct box box, unsigned rgb);
 void canvas_write(struct canvas *c, const struct label *label);
-/* The same, white on a dark seam, which is seen on any colour. */
+/* Writes a label in white on a dark seam, which is seen on any colour. */
 void canvas_write_seamed(struct canvas *c, const struct label *label);
 double canvas_text_width(struct canvas *c, const char *text, double size);
 /* Draws an image of 3 bytes per pixel, top row first, stretched over the box without smoothing. */

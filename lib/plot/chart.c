@@ -74,7 +74,7 @@ static void find_axis(struct axis *a, const struct chart *h, bool along_x)
 
 enum { PLACES = 12, MARGIN = 12, NEAR = 4 }; /* PLACES: tried along each side of the frame */
 
-/* How many points of a piece of a curve, some 6 points of length apart, are in a box. */
+/* Counts the points of a piece of a curve, some 6 points of length apart, that are in a box. */
 static int met_by(const struct box *b, const double from[2], const double to[2])
 {
     const double length = hypot(to[0] - from[0], to[1] - from[1]);
@@ -149,8 +149,8 @@ static int legend_size(struct canvas *c, const struct chart *h, struct box *b)
     return rows;
 }
 
-/* If the legend would hide a curve wherever it is, axis y grows upwards for it, if it may. Returns
- * the number of its rows. */
+/* Axis y grows upwards, if it may, for a legend that would hide a curve wherever it is. Returns the
+ * number of rows of the legend. */
 static int find_legend(struct canvas *c, const struct chart *h, struct frame *f, struct box *b)
 {
     const int rows = legend_size(c, h, b);

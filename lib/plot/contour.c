@@ -84,7 +84,7 @@ static void join(struct contour *k)
     FREE(sorted);
 }
 
-/* Where the level is along an edge. */
+/* The place of the level along an edge. */
 static void point_of(const struct contour *k, int64_t edge, double xy[2])
 {
     const int64_t pixel = edge / 2;

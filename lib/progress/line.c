@@ -57,7 +57,7 @@ static void duration_of_step(const struct progress *p, double since, char *text)
         snprintf(text, PART, "(for %s)", now);
 }
 
-/* What the line can say, in the order in which it says it. */
+/* The parts of the line, in their order. */
 enum { STEP, STEP_TIME, PLACE, DT, SPEED, MEMORY, OUTPUT, JOB, END, PARTS };
 
 static void fill(const struct progress *p, double since, char part[PARTS][PART])

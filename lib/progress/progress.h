@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-/* What a run is doing. */
+/* The states of a run. */
 enum progress_state {
     PROGRESS_STARTS,  /* builds its initial state */
     PROGRESS_RUNS,    /* makes steps */

@@ -114,7 +114,7 @@ static void log_left(struct progress_reporter *r)
     log_info(" Time left: about %s%s", end, more);
 }
 
-/* What the last step tells about those to come. */
+/* Estimates the times left after the last step. */
 static void estimate(struct progress_reporter *r, const struct progress_step *s)
 {
     struct progress *p = &r->p;

@@ -29,7 +29,7 @@ struct progress_reporter {
 
 /* Starts a run in this directory: the file says that it builds its initial state. NULL: no file. */
 void progress_open(struct progress_reporter *r, const char *dir);
-/* It begins to make steps at this place, expansion factor or time. */
+/* The run begins to make steps at this place, expansion factor or time. */
 void progress_begin(struct progress_reporter *r, bool cosmo, int step, double place);
 void progress_add(struct progress_reporter *r, const struct progress_step *s);
 /* Renews line and file, if that is due. Cheap: may be called between any two phases. */

@@ -170,7 +170,7 @@ enum err sim_rt_registers(struct sim *s, int l)
     return OK;
 }
 
-/* What the sub-steps of level l read and write is on the host. */
+/* All that the sub-steps of level l read and write is on the host. */
 static enum err radiation_home(struct sim *s, int l)
 {
     if (!s->device.mirror) return OK;

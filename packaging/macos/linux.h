@@ -1,6 +1,6 @@
-/* What Linux offers and macOS lacks. config.mk includes this file before every source on macOS, so
- * that the sources need no cases. Advice to the kernel becomes nothing; the rest is done by what
- * macOS has. */
+/* This file has functions of Linux that macOS lacks. config.mk includes it before every source on
+ * macOS, so that the sources need no cases. Advice to the kernel becomes nothing; the rest is done
+ * by functions of macOS. */
 #pragma once
 #ifdef __APPLE__
 #include <errno.h>

@@ -30,7 +30,7 @@ def open(path):
     return Checkpoint(path)
 
 
-def load_ptah(path, **options):
+def load_ptah(path, fields=None, native=True):
     """A checkpoint of any format as a data set of yt: see ptah.yt."""
     from ptah.yt import load_ptah as load
-    return load(path, **options)
+    return load(path, fields, native)

@@ -16,7 +16,7 @@ lock = threading.RLock()
 
 
 class Error(Exception):
-    """What the library cannot do, with its sentence."""
+    """A failure of the library, with its sentence."""
 
 
 class ParameterError(Error, ValueError):

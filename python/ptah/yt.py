@@ -38,15 +38,32 @@ def mask_of(start, level, finest):
     return mask
 
 
+def add_cosmology(ds, c):
+    """Redshift, age and comoving units, for which yt's load_octree has no arguments."""
+    ds.cosmological_simulation = 1
+    ds.current_redshift, ds.hubble_constant = c.redshift, c.h0 / 100
+    ds.omega_matter, ds.omega_lambda = c.omega_m, c.omega_l
+    ds.set_units()
+    ds.setup_cosmology()
+    age = ds.cosmology.t_from_z(c.redshift).in_cgs().v
+    ds.current_time = ds.quan(age, 's').to('code_time')
+
+
 def load_ptah(path, fields=None, native=True):
     """A checkpoint of any format as a data set of yt. Outputs of RAMSES's format in directories
     output_NNNNN are read by yt's own reader (native=False: not), which reads their particles too;
-    of others the cells are given to yt, all stored fields or those named.
+    of others the cells are given to yt, all stored fields or those named. Of these, a sphere or
+    region of yt has all cells that it touches, not only those whose centres are in it.
 
     >>> import ptah
     >>> ds = ptah.load_ptah('output_00002', fields=['density'], native=False)
     >>> float(ds.all_data()['gas', 'cell_mass'].sum().to('code_mass').round(4))
     0.1511
+    >>> ball = ds.sphere([.5, .5, .5], (.1, 'code_length'))
+    >>> len(ball['gas', 'density']) >= 158          # centres in it
+    True
+    >>> print('z = %.1f, %.1f' % (ds.current_redshift, ds.quan(1, 'code_length').to('Mpccm/h')))
+    z = 32.2, 25.0
     """
     import yt
     with Checkpoint(path) as c:
@@ -66,9 +83,15 @@ def load_ptah(path, fields=None, native=True):
             unit, word = CGS.get(name, (None, 'dimensionless'))
             values = t[name][order][:, None] * (u[unit] if unit else 1)
             data['gas' if unit else 'stream', name] = values, word
-        return yt.load_octree(mask_of(start, t['level'][order], finest), data,
-                              bbox=np.array([[0, c.boxlen]] * 3), num_zones=1, partial_coverage=0,
-                              length_unit=(u['length'], 'cm'), mass_unit=(u['mass'], 'g'),
-                              time_unit=(u['time'], 's'), velocity_unit=(u['velocity'], 'cm/s'),
-                              sim_time=c.time, periodicity=(bool(c.periodic),) * 3,
-                              parameters=dict(c.header), dataset_name=os.path.basename(folder))
+        ds = yt.load_octree(mask_of(start, t['level'][order], finest), data,
+                            bbox=np.array([[0, c.boxlen]] * 3), num_zones=1, partial_coverage=0,
+                            length_unit=(u['length'], 'cm'), mass_unit=(u['mass'], 'g'),
+                            time_unit=(u['time'], 's'), velocity_unit=(u['velocity'], 'cm/s'),
+                            sim_time=c.time, periodicity=(bool(c.periodic),) * 3,
+                            parameters=dict(c.header), dataset_name=os.path.basename(folder))
+        # yt 4.4 does not set this level of an octree, by which it finds the smallest cell: without
+        # it a sphere of a given radius is an AttributeError.
+        ds.index.max_level = finest
+        if c.cosmology:
+            add_cosmology(ds, c)
+        return ds

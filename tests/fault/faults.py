@@ -66,7 +66,7 @@ def build_shim():
 
 
 def left():
-    """What is in the directory of outputs, except for the file of the run's progress."""
+    """The contents of the directory of outputs, except for the file of the run's progress."""
     return [n for n in os.listdir(OUT) if n != 'progress.json']
 
 

@@ -1,4 +1,4 @@
-"""What newcomers typed: each mistake gives one sentence that says what was expected, status 2; a
+"""Mistakes of newcomers: each gives one sentence that says what was expected, status 2; a
 note where a run is possible but not what was meant.
 
 Example of a fault caught: a quotient in a namelist whose '/' ends the group, in a message about

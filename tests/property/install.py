@@ -77,7 +77,7 @@ def check_completion(v, top):
 
 
 def completed(script, *words):
-    """What bash offers for the last of these words."""
+    """The words that bash offers for the last of these."""
     ask = '. %s; COMP_WORDS=("$@"); COMP_CWORD=%d; _ptah; printf "%%s\\n" "${COMPREPLY[@]}"' % (
         script, len(words) - 1)
     return sorted(ptah.Run(['bash', '-c', ask, 'bash', *words], '.').out.split())

@@ -1,4 +1,4 @@
-"""What goes wrong is an exception with one sentence, never the end of the process: wrong paths,
+"""An error is an exception with one sentence, never the end of the process: wrong paths,
 names, regions and numbers, damaged files, closed checkpoints, threads, a fork, and many opens. Run
 by tests/clients/python_module.py beside output_00002."""
 import gc

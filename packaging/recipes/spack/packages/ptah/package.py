@@ -36,7 +36,7 @@ class Ptah(MakefilePackage):
     depends_on("cuda@11.4:", when="+cuda")
 
     def settings(self):
-        """What the Makefile takes instead of its defaults; the compiler wrapper of Spack knows the
+        """Variables of the Makefile that replace its defaults; the compiler wrapper of Spack knows the
         processor, as target=… names it."""
         spec = self.spec
         words = [
