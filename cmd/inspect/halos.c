@@ -11,6 +11,7 @@
 #include "inspect.h"
 #include "io/stream.h"
 #include "plot/picture.h"
+#include "view/births.h"
 #include "view/halos.h"
 #include "view/unit.h"
 
@@ -121,12 +122,13 @@ static int column_named(const char *name)
     return -1;
 }
 
-static enum err write_h5(const struct halo_table *t, const struct options *o,
+static enum err write_h5(const struct halo_table *t, const struct halos *h,
                          const struct table_h5_column *column, int columns)
 {
+    const struct options *o = h->o;
     const struct halo_box *b = t->box;
     const double side = b->boxlen * b->unit_l, zero[3] = {0}, edge[3] = {side, side, side},
-                 z = b->cosmo ? 1 / b->aexp - 1 : 0, h = b->h0 / 100, time = b->t * b->unit_t;
+                 z = b->cosmo ? 1 / b->aexp - 1 : 0, hubble = b->h0 / 100, time = births_age(h->r);
     const int64_t cosmo = b->cosmo;
     const struct table_h5_note note[] = {{"source", t->path, 0, NULL, NULL},
                                          {"data_type", "halo_catalog", 0, NULL, NULL},
@@ -135,7 +137,7 @@ static enum err write_h5(const struct halo_table *t, const struct options *o,
                                          {"current_redshift", NULL, 1, &z, NULL},
                                          {"current_time", NULL, 1, &time, NULL},
                                          {"current_time_units", "s", 0, NULL, NULL},
-                                         {"hubble_constant", NULL, 1, &h, NULL},
+                                         {"hubble_constant", NULL, 1, &hubble, NULL},
                                          {"omega_matter", NULL, 1, &b->omega_m, NULL},
                                          {"omega_lambda", NULL, 1, &b->omega_l, NULL},
                                          {"domain_left_edge", NULL, 3, zero, NULL},
@@ -152,7 +154,7 @@ static enum err write_h5(const struct halo_table *t, const struct options *o,
     return table_h5_write(o->out, &table, o->force);
 }
 
-static enum err save_h5(const struct halo_table *t, const struct options *o)
+static enum err save_h5(const struct halo_table *t, const struct halos *h)
 {
     struct table_h5_column column[H5_COLUMNS];
     const size_t n = (size_t)t->list->n;
@@ -163,7 +165,7 @@ static enum err save_h5(const struct halo_table *t, const struct options *o)
         const struct alias *a = c < own ? NULL : &ALIASES[c - own];
         h5_column(t, a ? column_named(a->of) : c, a, row + n * (size_t)c, &column[c]);
     }
-    const enum err err = write_h5(t, o, column, all);
+    const enum err err = write_h5(t, h, column, all);
     FREE(row);
     return err;
 }
@@ -198,7 +200,7 @@ static enum err print_halos(const struct halos *h, const char *path)
     f.title = title;
     const struct picture numbers = {.draw = halos_plot, .what = &f};
     enum err err = o->halos.plot ? save_plot(&f, o, path) : OK;
-    if (err == OK && o->out) err = save_h5(&t, o);
+    if (err == OK && o->out) err = save_h5(&t, h);
     if (err == OK) err = picture_save_numbers(o->data, path, &numbers);
     if (err == OK && o->json) print_json(&t, &f);
     if (err == OK && !o->json) halo_table_tsv(stdout, &t);

@@ -120,17 +120,6 @@ static enum err check_follows(const struct merger_output *a, const struct merger
     return OK;
 }
 
-/* Time since the Big Bang or t = 0; NAN: the checkpoint has no units. */
-static double gyr_of(struct source *r)
-{
-    struct births b = {0};
-    double gyr = NAN;
-    if (!r->head.cosmo && r->head.t == 0) return 0;
-    if (births_open(&b, r) == OK) gyr = b.now / CGS_GYR;
-    births_close(&b);
-    return gyr;
-}
-
 /* Adds the groups of a checkpoint if it follows the last one. (collective) */
 static enum err add(const struct options *o, struct merger_output *out, struct merger_groups *g)
 {
@@ -197,7 +186,7 @@ static void describe(struct source *r, const struct options *o, struct merger_ou
     out->number = r->number;
     out->t = r->head.t;
     out->box = source_box(r);
-    out->gyr = o->c.rank == 0 ? gyr_of(r) : NAN;
+    out->gyr = o->c.rank == 0 ? births_age(r) / CGS_GYR : NAN;
     unit_title(r, true, o->trees->title, sizeof o->trees->title);
 }
 

@@ -145,3 +145,12 @@ void births_close(struct births *s)
     cosmo_free(s->cosmo);
     s->cosmo = NULL;
 }
+
+double births_age(struct source *r)
+{
+    struct births b = {.r = r};
+    if (!r->head.cosmo && r->head.t == 0) return 0;
+    const double age = begin_times(&b) == OK ? b.now : NAN;
+    births_close(&b);
+    return age;
+}

@@ -16,6 +16,8 @@ struct births {
 /* Opens a checkpoint; *b is zero on entry. births_close must be called after errors too. */
 MUST_USE enum err births_open(struct births *b, struct source *r);
 void births_close(struct births *b);
+/* Seconds from the Big Bang or t = 0 to the checkpoint; NAN: it has no units. */
+double births_age(struct source *r);
 /* Time of birth of star i in seconds since the Big Bang or t = 0, and mass at birth in code
  * units. */
 MUST_USE enum err births_star(struct births *b, const struct source_parts *p, int64_t i,

@@ -34,6 +34,8 @@ def main(v):
     all_data = data.all_data()
     v.check('box', abs(float(data.domain_width[0].to('Mpc')) * (1 + data.current_redshift)
                        * float(data.hubble_constant) / moving.BOX - 1), 1e-6)
+    age = data.cosmology.t_from_z(data.current_redshift).to('Gyr')
+    v.check('time', abs(float(data.current_time.to('Gyr') / age) - 1), 1e-4)
     found = {name: all_data['halos', key].to(unit).v for name, key, unit in (
         ('mass', 'particle_mass', 'Msun'), ('rvir', 'virial_radius', 'kpc'),
         ('vy', 'particle_velocity_y', 'km/s'), ('m200c', 'm200c', 'Msun'))}

@@ -17,6 +17,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import blast  # noqa: E402
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
@@ -25,48 +26,6 @@ KINETIC_SHARE = 0.218729
 JUMP = (GAMMA + 1) / (GAMMA - 1)
 # end time, limits: kinetic fraction, missing part of the jump
 ENDS = {7: (0.03, 0.02, 0.45), 8: (0.05, 0.01, 0.4)}
-
-NAMELIST = """
-&RUN_PARAMS
-hydro=.true.
-nsubcycle=1,1,2,2
-/
-&AMR_PARAMS
-levelmin=5
-levelmax={levelmax}
-nexpand=1
-boxlen=1.0
-/
-&INIT_PARAMS
-nregion=2
-region_type(1)='square'
-region_type(2)='point'
-x_center=0.5,0.5
-y_center=0.5,0.5
-z_center=0.5,0.5
-length_x=10.0,1.0
-length_y=10.0,1.0
-length_z=10.0,1.0
-exp_region=10.0,10.0
-d_region=1.0,0.0
-p_region=1e-5,0.4
-/
-&OUTPUT_PARAMS
-noutput=1
-tout={end}
-/
-&HYDRO_PARAMS
-gamma=1.4
-courant_factor=0.8
-slope_type=2
-riemann='hllc'
-/
-&REFINE_PARAMS
-err_grad_p=0.1
-interpol_var=0
-interpol_type=1
-/
-"""
 
 
 def energies(s):
@@ -97,7 +56,7 @@ def main():
     v = ptah.Verdict()
     levelmax = int(sys.argv[1])
     end, share_limit, jump_limit = ENDS[levelmax]
-    run = ptah.simulate(NAMELIST.format(levelmax=levelmax, end=end), '.', ranks=2)
+    run = ptah.simulate(blast.NAMELIST.format(levelmax=levelmax, end=end), '.', ranks=2)
     first, s = (read_ramses.load(ptah.output(run, n)) for n in (1, 2))
     print('     %d steps, %.1f s, octs a level %s' % (s.info['nstep_coarse'], run.seconds, s.octs))
     before, (internal, kinetic) = sum(energies(first)), energies(s)

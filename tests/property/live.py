@@ -28,57 +28,17 @@ import termios
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import blast  # noqa: E402
 import ptah  # noqa: E402
 
 CLEAR = '\r\x1b[K'
 SIMULATE = ptah.program('simulate')
 SECONDS = 60
-BLAST = """
-&RUN_PARAMS
-hydro=.true.
-nsubcycle=1,1,2,2
-/
-&AMR_PARAMS
-levelmin=5
-levelmax={levelmax}
-nexpand=1
-boxlen=1.0
-/
-&INIT_PARAMS
-nregion=2
-region_type(1)='square'
-region_type(2)='point'
-x_center=0.5,0.5
-y_center=0.5,0.5
-z_center=0.5,0.5
-length_x=10.0,1.0
-length_y=10.0,1.0
-length_z=10.0,1.0
-exp_region=10.0,10.0
-d_region=1.0,0.0
-p_region=1e-5,0.4
-/
-&OUTPUT_PARAMS
-noutput=1
-tout={end}
-/
-&HYDRO_PARAMS
-gamma=1.4
-courant_factor=0.8
-slope_type=2
-riemann='hllc'
-/
-&REFINE_PARAMS
-err_grad_p=0.1
-interpol_var=0
-interpol_type=1
-/
-"""
 
 
 def namelist(path, end, levelmax=5):
     with open(path, 'w') as f:
-        f.write(BLAST.format(levelmax=levelmax, end=end))
+        f.write(blast.NAMELIST.format(levelmax=levelmax, end=end))
     return os.path.abspath(path)
 
 
