@@ -233,6 +233,9 @@ static enum err check_together(const struct request *r)
     if (r->format && !r->format->reader && !snapshot && !cube && !vtk &&
         (r->cut.levelmax || r->region))
         FAIL(ERR_PARAM, "--levelmax and --region are for octrees, not for -f %s", r->format->name);
+    if (r->uniform && vtk)
+        FAIL(ERR_PARAM, "-f vtk writes the cells as they are: cubes of --uniform are -f vti, npy, "
+                        "fits, hdf5 or openpmd");
     if (r->uniform && !cube && (other || r->cooling))
         FAIL(ERR_PARAM, "--uniform makes a checkpoint of its own format, which does not depend on "
                         "ranks: of the options for results it takes -o and --force");

@@ -130,8 +130,8 @@ enum err convert_vti(const struct request *r, const char *in, char *path, size_t
     struct grid *g = NULL;
     if (!grid_is(in))
         FAIL(ERR_PARAM,
-             "%s: -f vti is for checkpoints of uniform meshes: first --uniform N maps this one to "
-             "a mesh of N cells a side",
+             "%s: -f vti needs --level LEVEL or --uniform N, the cells of the cube; without "
+             "them it is for checkpoints of uniform meshes",
              in);
     TRY(grid_open(in, &g));
     enum err err = name_file(r, g, path, n);

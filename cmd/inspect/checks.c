@@ -4,6 +4,7 @@
 
 #include "base/opt.h"
 #include "inspect.h"
+#include "io/temp.h"
 
 const char *const FORMATS[] = {"png", "svg", "pdf", "npy", "tsv", "mp4", "gif", "rgb", "h5", NULL};
 
@@ -89,6 +90,9 @@ int check_data(const struct options *o)
                               o->data);
     if (o->many && !draws_all(o))
         return options_refuse(o, "--data is for one checkpoint only", NULL);
+    if (!temp_has_folder(o->data))
+        return options_refuse(o, "the file of --data needs a directory that exists, unlike",
+                              o->data);
     return GO_ON;
 }
 
@@ -172,7 +176,7 @@ int check_plot(struct options *o)
     return GO_ON;
 }
 
-/* As check_plot, of a mode that also writes its table as HDF5. */
+/* Checks -o of a mode that also writes its table as HDF5. */
 static int check_plot_or_h5(struct options *o)
 {
     int verdict = find_format(o, o->out, DRAWINGS | 1 << FORMAT_H5, FORMAT_NONE, &o->format);

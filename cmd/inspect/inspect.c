@@ -50,7 +50,7 @@ static int inspect_one(const char *path, const struct options *o)
 {
     int status = DONE;
     enum err err = run_mode(path, o, &status);
-    if (o->many) err = err_about(err, path);
+    if (o->many && !(o->mode == MAP && o->panels)) err = err_about(err, path);
     log_live(NULL);
     if (err != OK) {
         fflush(stdout);

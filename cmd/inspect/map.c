@@ -229,6 +229,7 @@ static enum err make_panels(struct panels *k)
              format_name(o->format));
     for (char *c = name; *c; c++) *c = *c == ',' ? '_' : *c;
     TRY(temp_may_write(file, o->force));
+    if (o->data) TRY(temp_may_write(o->data, o->force));
     TRY(save_panels(k, file));
     for (int i = 0; i < k->n && o->json; i++)
         map_tell(&k->shot[i]->m, k->path[i % k->npath], file, o);

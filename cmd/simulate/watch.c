@@ -5,9 +5,11 @@
  * another one it is given up after a silence many times longer than its longest one so far. */
 #include "watch.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -73,13 +75,19 @@ static bool is_lost(const struct watch *w)
     return progress_is_gone(&w->p) || (silence > limit && now - w->begun > fmin(SEEN_S, limit));
 }
 
-/* Says once that there is nothing to watch yet. */
+/* Says once that there is nothing to watch yet. A file that is torn or damaged may be replaced by
+ * the next step of its run. */
 static void await(struct watch *w)
 {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.4000s/" PROGRESS_FILE, w->dir);
+    const char *why = access(path, F_OK) == 0 ? "its " PROGRESS_FILE " cannot be understood"
+                                              : "it has no " PROGRESS_FILE;
     if (progress_columns())
-        log_live("no run has begun in %s yet; waiting for %.0f s", w->dir, timer_wall() - w->begun);
+        log_live("no run has begun in %s yet: %s; waiting for %.0f s", w->dir, why,
+                 timer_wall() - w->begun);
     else if (!w->waiting)
-        log_line(0, "simulate: no run has begun in %s yet: waiting for its " PROGRESS_FILE, w->dir);
+        log_line(0, "simulate: no run has begun in %s yet: %s; waiting for one", w->dir, why);
     w->waiting = true;
 }
 
@@ -91,15 +99,29 @@ static int status_of(const struct watch *w)
     return status[w->p.state];
 }
 
+/* A directory that is not there yet can be made by a run that begins later, a file cannot. */
+static enum err check_place(const char *dir)
+{
+    struct stat st;
+    if (!*dir) FAIL(ERR_PARAM, "--watch needs the directory of a run, the -o of simulate");
+    if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
+        FAIL(ERR_FILE, "%s: is a file: --watch needs the directory of a run", dir);
+    return OK;
+}
+
+static int end_watch(void)
+{
+    log_live(NULL);
+    fprintf(stderr, "simulate: %s\n", err_message());
+    return TROUBLE;
+}
+
 int watch_run(const char *dir)
 {
     struct watch w = {.dir = dir, .begun = timer_wall()};
+    if (check_place(dir) != OK) return end_watch();
     for (;;) {
-        if (look(&w) != OK) {
-            log_live(NULL);
-            fprintf(stderr, "simulate: %s\n", err_message());
-            return TROUBLE;
-        }
+        if (look(&w) != OK) return end_watch();
         if (w.found && (w.p.state > PROGRESS_RUNS || is_lost(&w))) break;
         if (w.found)
             show(&w, false);

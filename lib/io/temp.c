@@ -47,6 +47,15 @@ enum err temp_may_write(const char *path, bool force)
     return OK;
 }
 
+bool temp_has_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+    if (!slash || slash == path) return true;
+    snprintf(folder, sizeof folder, "%.*s/.", (int)(slash - path), path);
+    return access(folder, F_OK) == 0;
+}
+
 /* Opens a device or a pipe. A pipe without a reader is tried for two seconds. */
 static enum err open_direct(struct temp *t)
 {

@@ -24,6 +24,10 @@ struct temp {
 /* Error if path names an existing file that would be replaced (not a device or the like), unless
  * force. */
 MUST_USE enum err temp_may_write(const char *path, bool force);
+
+/* Whether the directory of a file is there. */
+bool temp_has_folder(const char *path);
+
 /* Creates a temporary file. If path names a device or a pipe, opens it for direct writing instead,
  * and waits up to two seconds for the reader of a pipe. After an error temp_drop is not needed. */
 MUST_USE enum err temp_create(struct temp *t, const char *path);

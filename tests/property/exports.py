@@ -426,6 +426,8 @@ def wrong(v):
             (['-f', 'vtk', '--fields', 'dm', '-o', 'x.htg'], 'is of particles'),
             (['-f', 'vtk', '--memory', '1K', '-o', 'x.htg'], 'allow them with --memory'),
             (['-f', 'ramses', '--fields', 'density'], '--fields and --units need'),
+            (['-f', 'vtk', '--uniform', '8'], 'cubes of --uniform are'),
+            (['-f', 'vti'], '--level LEVEL or --uniform N'),
             (['-f', 'npy', '-o', '/dev/full'], 'No space left')):
         where = [] if '-o' in words else ['-o', 'w.npy', '--force']
         r = program('convert', *words, *where, out, ok=False)

@@ -258,6 +258,9 @@ def elsewhere(v):
     v.same('a torn file is no run', t.until('no run has begun in other'), True)
     t.p.kill()
     t.end()
+    for place, says in (('blast.nml', 'is a file'), ('', 'needs the directory')):
+        w = ptah.Run([SIMULATE, '--watch', place], '.', timeout=10)
+        v.same('a watch of %r' % place, (w.status, says in w.err, w.err.count('\n')), (2, True, 1))
 
 
 def begins(v, blast):

@@ -126,6 +126,9 @@ def check_help(v):
     with open(os.path.join(ptah.ROOT, 'docs', 'tasks.md')) as f:
         titles = re.findall(r'^### (.*)$', f.read().partition('\n## Wrong')[0], re.M)
     tool = os.path.join(ptah.ROOT, 'scripts', 'ptah')
+    for words in ('[', '.*', '-- é'):
+        none = ptah.Run(['sh', tool, 'help', *words.split()], '.')
+        v.same('ptah help ' + words, (none.status, none.out, none.err.count('\n')), (2, '', 1))
     r = ptah.Run(['sh', tool, 'help'], '.')
     v.same('ptah help', [s for s in titles if '  %s\n' % s not in r.out], [])
     for words, title in (('resume', '17.'), ('continue', '17.'), ('kill', '15.'), ('movie', '63.'),

@@ -166,6 +166,13 @@ def panels(v):
             inspect('-q', '-m', field, '-n', '24', '--force', '-o', 's.npy', path)
             single.append(np.load('s.npy'))
     v.same('an array of all', (all_maps == np.array(single)).all(), True)
+    r = inspect('-m', 'dm', '--panels', '-o', 'none.png', paths[0], 'nothing')
+    v.same('the checkpoint that is missing is blamed', (r.status, r.err.split(': ')[:2]),
+           (2, ['inspect', 'nothing']))
+    for more in ([], ['--panels']):
+        r = inspect('-m', 'dm', *more, '-o', 'none.png', '--data', 'no/where.tsv', paths[0])
+        v.same('numbers in no directory' + ''.join(more),
+               (r.status, r.err.count('\n'), os.path.exists('none.png')), (2, 1, False))
 
 
 def table(path):
