@@ -75,6 +75,8 @@ def requests(c):
             ('spectra, too many', '16', lambda: c.spectra(*['dm'] * 17, mesh=16)),
             ('halos of NaN', 'linking', lambda: c.halos(link=NAN)),
             ('halos in a box', 'sphere', lambda: c.halos(region=ptah.box([0] * 3, half))),
+            ('threads without end', 'at most', lambda: ptah.threads(10**9)),
+            ('threads of text', 'integer', lambda: ptah.threads('two')),
             ('threads below 0', '0 or above', lambda: ptah.threads(-1))]:
         refused(what, ptah.ParameterError, words, call)
     refused('a mesh beyond the memory', ptah.LimitError, 'GiB', lambda: c.spectra(mesh=32768))
