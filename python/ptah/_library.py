@@ -124,8 +124,8 @@ def threads(n):
     """Sets the number of threads of a call, which is 1 at first; 0: as OMP_NUM_THREADS has it, or
     all cores. Several are faster on an idle machine, and wait for one another on a busy one."""
     if not isinstance(n, int) or not 0 <= n <= THREADS_MAX:
-        raise ParameterError('the number of threads is %r, which must be an integer, 0 or above and '
-                             'at most %d' % (n, THREADS_MAX))
+        raise ParameterError('the number of threads is %r, which must be an integer, 0 or above '
+                             'and at most %d' % (n, THREADS_MAX))
     with lock:
         lib.ptah_threads(n)
 
