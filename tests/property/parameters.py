@@ -39,8 +39,9 @@ WORKERS = 2
 # transport
 FLEETING = re.compile(r'mem=\d+ MB|\d+\.\d+ s\b|^ (Time elapsed|Observer |Used memory|Ranks'
                       r'|Total elapsed|Wrote|Exchange \w+: takes)\b.*|^ +[\d.]+ +[\d.]+ .*')
-# files that name the parameters given to a run
-PROVENANCE = re.compile(r'(^|/)(run\.nml|log|namelist\.txt|compilation\.txt|checksums_\d+\.txt|progress\.json)$')
+# files that name the parameters given to a run, or its times
+PROVENANCE = re.compile(
+    r'(^|/)(run\.nml|log|namelist\.txt|compilation\.txt|checksums_\d+\.txt|progress\.json)$')
 VAIN = re.compile(r'^ ((?:\w+/\w+(?:, )?)+) ha(?:s|ve) no effect(.*)')
 
 

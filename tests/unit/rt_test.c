@@ -307,7 +307,7 @@ static struct result run(const struct comm *c, struct how how)
 }
 
 /* The emulated device takes seconds a run: on several ranks it has two of them, one with registers
- * that are sent once, one with those of sub-steps. There, ranks have no octs of the finest level. */
+ * that are sent once, one with those of sub-steps. Ranks then lack octs of the finest level. */
 static bool on_device(const struct comm *all, struct how how)
 {
     const bool glf = how.scheme == RT_GLF;
