@@ -38,9 +38,11 @@ enum err hdf5_single_close(struct hdf5_single *f, enum err err)
 {
     if (err == OK) err = hdf5_close(&f->h5);
     hdf5_fini(&f->h5);
-    if (err == OK && rename(f->name, f->lock.path) != 0)
+    /* over the first file, so that no name is left to be removed */
+    if (err == OK &&
+        (rename(f->name, f->lock.name) != 0 || rename(f->lock.name, f->lock.path) != 0))
         err = err_set(ERR_FILE, "%s: cannot write: %s", f->lock.path, strerror(errno));
-    if (err != OK) unlink(f->name);
+    if (err != OK) unlink(f->name), unlink(f->lock.name);
     temp_drop(&f->lock);
     return err;
 }

@@ -130,17 +130,22 @@ bool temp_clear(const char *path)
 }
 
 /* Whether a locked file of a set is in use: as long as another process holds the first one,
- * STEM.0.ptah-TAG.part. */
+ * STEM.0.ptah-TAG.part, or STEM.ptah-TAG.part. */
 static bool is_alive(int fd, int dir, const char *stem, const char *mark)
 {
+    static const char *const number[] = {".0", ""};
     char first[NAME_MAX + 1];
     struct stat st;
-    if (snprintf(first, sizeof first, "%s.0%s", stem, mark) >= (int)sizeof first) return true;
-    if (fstatat(dir, first, &st, AT_SYMLINK_NOFOLLOW) != 0) return false;
-    if (same_file(fd, dir, first)) return false;
-    fd = take(dir, first);
-    if (fd >= 0) close(fd);
-    return fd < 0;
+    for (int i = 0; i < 2; i++) {
+        if (snprintf(first, sizeof first, "%s%s%s", stem, number[i], mark) >= (int)sizeof first)
+            return true;
+        if (fstatat(dir, first, &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (same_file(fd, dir, first)) return false;
+        fd = take(dir, first);
+        if (fd >= 0) close(fd);
+        return fd < 0;
+    }
+    return false;
 }
 
 /* Splits a path into its directory and the name, which is returned. */

@@ -21,7 +21,7 @@ static const double LOG_FIRST_S = 5, LOG_GROWTH = 0.25, LOG_MAX_S = 600;
 static void write_file(struct progress_reporter *r)
 {
     const double now = timer_wall();
-    if (!r->dir) return;
+    if (!r->dir || r->other) return;
     if (r->written > 0) r->p.heard_s = fmax(r->p.heard_s, now - r->written);
     r->p.elapsed = now - r->started;
     r->written = now;
@@ -68,7 +68,11 @@ void progress_open(struct progress_reporter *r, const char *dir)
                              .end_s = NAN,
                              .job_s = NAN};
     progress_self(&r->p);
-    if (dir) path_of(r, path), temp_sweep(path); /* what a killed run has left */
+    if (dir) {
+        path_of(r, path);
+        temp_sweep(path); /* of a killed run */
+        r->other = access(path, F_OK) == 0;
+    }
     write_file(r);
     draw(r);
 }
@@ -77,6 +81,7 @@ void progress_begin(struct progress_reporter *r, bool cosmo, int step, double pl
 {
     if (!r->works) return;
     r->p.state = PROGRESS_RUNS;
+    r->other = false;
     r->p.cosmo = cosmo;
     r->p.step = step;
     r->p.t = r->p.a = place;
@@ -180,7 +185,7 @@ void progress_cancel(struct progress_reporter *r)
     if (!r->works) return;
     r->works = false;
     log_live(NULL);
-    if (!r->dir) return;
+    if (!r->dir || r->other) return;
     path_of(r, path);
     unlink(path);
 }

@@ -22,12 +22,14 @@ struct progress_step {
 struct progress_reporter {
     bool works;      /* this rank reports */
     const char *dir; /* directory of the file (lent); NULL: no file, or none that can be written */
+    bool other;      /* the file is that of another run, until this one makes steps */
     struct progress p;
     struct pace places, steps; /* the place over work; the number of the step over work */
     double started, filled, drawn, written, logged; /* timer_wall */
 };
 
-/* Starts a run in this directory: the file says that it builds its initial state. NULL: no file. */
+/* Starts a run in this directory: the file says that it builds its initial state, unless there is
+ * one of another run, which may still go on: this run may yet be refused. NULL: no file. */
 void progress_open(struct progress_reporter *r, const char *dir);
 /* The run begins to make steps at this place, expansion factor or time. */
 void progress_begin(struct progress_reporter *r, bool cosmo, int step, double place);

@@ -42,7 +42,9 @@ def main():
         ptah.skip('no /proc, or no choice of a core')
     v, run = ptah.Verdict(), runner()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    others = [subprocess.Popen([sys.executable, '-c', LOOP]) for _ in range(OTHERS)]
+    # each in a session of its own: the kernel may share a core equally between sessions
+    others = [subprocess.Popen([sys.executable, '-c', LOOP], start_new_session=True)
+              for _ in range(OTHERS)]
     try:
         took = {}
         for name, argv, limit, result in (

@@ -20,6 +20,8 @@ import shutil
 import subprocess
 import sys
 
+import h5py
+
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import faults  # noqa: E402
 import inputs  # noqa: E402
@@ -81,13 +83,24 @@ def files():
             path = os.path.join(folder, name)
             kept = os.path.join('ics', os.path.relpath(path, 'now/ics'))
             if not path.startswith('now/ics/') or not os.path.exists(kept):
-                found[os.path.relpath(path, 'now')] = read(path)
+                found[os.path.relpath(path, 'now')] = content(path)
     return found
 
 
 def read(path):
     with open(path, 'rb') as f:
         return f.read()
+
+
+def content(path):
+    """The bytes of a file; the datasets of an HDF5 file, whose history has the date and --force."""
+    try:
+        if path.endswith('.h5'):
+            with h5py.File(path) as f:
+                return {name: d[()].tobytes() for name, d in f.items()}
+    except OSError:
+        pass  # it is damaged
+    return read(path)
 
 
 def links(v, name, target, argv):
@@ -146,7 +159,7 @@ def absolute(argv):
     def full(word):
         return os.path.abspath('now/' + word)
     targets = {'m.png', 'm.npy', 'm.svg', 'p.tsv', 'ids', 'page', 'd', 'pk.png', 'table', 'snap',
-               'ics', 'traced'}
+               'ics', 'traced', 'c.npy', 'c.h5', 't.htg'}
     return [full(word) if word in targets else word for word in argv]
 
 

@@ -97,7 +97,7 @@ def check_words(v, script):
             ((tool, 'halos', '--mi'), ['--min']), ((tool, 'map', '--mi'), []),
             ((tool, paths[-1], '-m', 'velocity_'), ['velocity_x', 'velocity_y', 'velocity_z']),
             ((tool, 'words/'), [*outputs, 'words/x.h5']), ((tool, 'wor'), ['words/']),
-            (('ptah-simulate', 'run.nml', 'hydro_params/slope_t'), ['hydro_params/slope_type=']),
+            (('ptah-simulate', 'run.nml', 'hydro_params/slope_ty'), ['hydro_params/slope_type=']),
             (('ptah-simulate', '-r', 'words/output_'), outputs)):
         v.same('bash completes %s' % ' '.join(words[1:]), completed(script, *words), wanted)
 

@@ -130,7 +130,7 @@ def check_line(v, name, t, columns):
 
 
 def terminals(v):
-    blast, short = namelist('blast.nml', 0.02, 6), namelist('short.nml', 0.02)
+    blast, short = namelist('blast.nml', 0.06, 6), namelist('short.nml', 0.02)
     check_line(v, '100 columns', Terminal([SIMULATE, '-o', 'wide', blast], 100), 100)
     check_line(v, '40 columns, only the line',
                Terminal([SIMULATE, '-o', 'narrow', '-q', '--live', blast], 40), 40)
@@ -145,6 +145,8 @@ def suspended(v):
     v.same('a live line', t.until(r'step \d+[^\r\n]* ends in '), True)
     t.p.send_signal(signal.SIGSTOP)
     time.sleep(1.5)
+    for _ in range(20):  # lines from before it was stopped
+        t.read(0.05)
     t.resize(50)
     t.p.send_signal(signal.SIGCONT)
     start = len(t.text)
