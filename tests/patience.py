@@ -10,6 +10,7 @@ had the processor for as long.
 import glob
 import os
 import subprocess
+import tempfile
 import time
 
 UNKNOWN = 10  # processes per core, where nothing tells how many there are
@@ -116,17 +117,19 @@ def wait_patiently(wait, seconds, session=None):
 
 
 def run(argv, timeout, input=None, capture_output=False, **how):
-    """subprocess.run with such a limit."""
-    if input is not None:
-        how['stdin'] = subprocess.PIPE
-    if capture_output:
-        how['stdout'] = how['stderr'] = subprocess.PIPE
-    given = [input]  # communicate takes it once
-    with subprocess.Popen(argv, **how) as p:
-        try:
-            out, err = wait_patiently(
-                lambda s: p.communicate(given.pop() if given else None, timeout=s), timeout)
-        except BaseException:
-            p.kill()
-            raise
+    """subprocess.run with such a limit. The input is a file: communicate sends what is left of it
+    only in its first call, which may end before the program has read all."""
+    with tempfile.TemporaryFile() as given:
+        if input is not None:
+            given.write(input.encode() if isinstance(input, str) else input)
+            given.seek(0)
+            how['stdin'] = given
+        if capture_output:
+            how['stdout'] = how['stderr'] = subprocess.PIPE
+        with subprocess.Popen(argv, **how) as p:
+            try:
+                out, err = wait_patiently(lambda s: p.communicate(timeout=s), timeout)
+            except BaseException:
+                p.kill()
+                raise
     return subprocess.CompletedProcess(argv, p.returncode, out, err)
