@@ -239,6 +239,21 @@ static enum err compare_grids(struct grid *a, struct grid *b, const struct optio
     return OK;
 }
 
+void compare_end(bool same, enum err err, const struct options *o)
+{
+    if (o->json) {
+        printf("]");
+        json_bool("same", same && err == OK);
+        json_number("rtol", o->rtol);
+        json_number("atol", o->atol);
+        json_end();
+    } else if (!o->quiet && err == OK) {
+        printf("%s\n", !same                        ? "they differ"
+                       : o->rtol > 0 || o->atol > 0 ? "the same within the tolerance"
+                                                    : "the same");
+    }
+}
+
 static enum err compare_opened(struct grid *a, struct grid *b, const struct options *o, bool *same)
 {
     const int64_t *m = a->head.n, *n = b->head.n;
@@ -261,17 +276,7 @@ static enum err compare_opened(struct grid *a, struct grid *b, const struct opti
     } else {
         err = compare_grids(a, b, o, same);
     }
-    if (o->json) {
-        printf("]");
-        json_bool("same", *same && err == OK);
-        json_number("rtol", o->rtol);
-        json_number("atol", o->atol);
-        json_end();
-    } else if (!o->quiet && err == OK) {
-        printf("%s\n", !*same                       ? "they differ"
-                       : o->rtol > 0 || o->atol > 0 ? "the same within the tolerance"
-                                                    : "the same");
-    }
+    compare_end(*same, err, o);
     return err;
 }
 

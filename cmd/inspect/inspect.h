@@ -218,6 +218,9 @@ MUST_USE enum err grid_inspect(const char *path, const struct options *o, int *s
 MUST_USE enum err grid_summary(struct grid *g, const char *path, const struct options *o);
 MUST_USE enum err grid_check(const char *path, const struct options *o, int *status);
 MUST_USE enum err grid_compare(const char *a, const char *b, const struct options *o, int *status);
+/* Ends the output of a comparison of checkpoints of one file: closes the list in JSON, or prints
+ * the verdict. */
+void compare_end(bool same, enum err err, const struct options *o);
 /* Prints the digest of a checkpoint of one file, and those of its parts, `group` of them in
  * JSON. */
 struct digest_lines {

@@ -309,17 +309,7 @@ static enum err compare_opened(struct sphfile_either *a, struct sphfile_either *
     if (words && m != n) printf("  %ld particles in A, %ld in B\n", (long)m, (long)n);
     *same &= m == n;
     if (m == n) err = compare_columns(a, b, o, same);
-    if (o->json) {
-        printf("]");
-        json_bool("same", *same && err == OK);
-        json_number("rtol", o->rtol);
-        json_number("atol", o->atol);
-        json_end();
-    } else if (words && err == OK) {
-        printf("%s\n", !*same                       ? "they differ"
-                       : o->rtol > 0 || o->atol > 0 ? "the same within the tolerance"
-                                                    : "the same");
-    }
+    compare_end(*same, err, o);
     return err;
 }
 

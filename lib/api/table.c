@@ -50,8 +50,12 @@ enum err table_room(struct ptah_table *t, int64_t *room, int64_t n, const char *
     return OK;
 }
 
-void table_fit(struct ptah_table *t, int64_t room)
+void table_end(struct ptah_table *t, int64_t room, enum err e)
 {
+    if (e != OK) {
+        ptah_table_free(t);
+        return;
+    }
     for (int i = 0; i < t->columns && room > t->n; i++) {
         struct ptah_column *c = &t->column[i];
         c->data = mem_grow(c->data, (size_t)part_type_size(c->type) * (size_t)t->n + 1, "table");

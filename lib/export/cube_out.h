@@ -16,7 +16,7 @@ struct cube_format {
 };
 const struct cube_format *cube_format_named(const char *name); /* NULL: it is not one of cubes */
 
-/* Its writers, in a file each. */
+/* The writers of cubes: each is in a file of its own. */
 MUST_USE enum err cube_write_npy(struct cube *q, const struct cube_out *o);
 MUST_USE enum err cube_write_fits(struct cube *q, const struct cube_out *o);
 MUST_USE enum err cube_write_vti(struct cube *q, const struct cube_out *o);
