@@ -248,7 +248,7 @@ int ptah_cells(struct ptah *p, const struct ptah_cells_ask *ask, struct ptah_tab
     enum err e = zone_of(&q->zone, p, &ask->region);
     if (e == OK) e = read_cells(q);
     p->s->pick = NULL, p->s->place = NULL;
-    table_end(out, q->room, e);
+    table_trim(out, q->room, e);
     mem_free(q->column);
     ptah_free(q);
     return call_end(threads, e);

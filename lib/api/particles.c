@@ -131,7 +131,7 @@ int ptah_particles(struct ptah *p, const struct ptah_particles_ask *ask, struct 
     if (e == OK) e = read_parts(q);
     if (e == OK && q->room == 0) e = table_room(out, &q->room, 1, p->s->path);
     p->s->pick = NULL;
-    table_end(out, q->room, e);
+    table_trim(out, q->room, e);
     mem_free(q->column);
     ptah_free(q);
     return call_end(threads, e);

@@ -33,8 +33,8 @@ struct ptah_column *table_add(struct ptah_table *t, const char *name, const char
 /* Makes all columns of the table at least n long; values up to t->n stay. An error if the machine
  * does not have the memory. */
 MUST_USE enum err table_room(struct ptah_table *t, int64_t *room, int64_t n, const char *path);
-/* Ends a table: gives back what lies behind t->n values or, after an error, all of it. */
-void table_end(struct ptah_table *t, int64_t room, enum err e);
+/* Gives back what lies behind t->n values or, after an error, all of it. */
+void table_trim(struct ptah_table *t, int64_t room, enum err e);
 
 /* An error that says which of the names of the lists (ptah_name) may have been meant. */
 MUST_USE enum err no_name(const struct ptah *p, const char *name, const char *const list[2]);

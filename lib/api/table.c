@@ -50,7 +50,7 @@ enum err table_room(struct ptah_table *t, int64_t *room, int64_t n, const char *
     return OK;
 }
 
-void table_end(struct ptah_table *t, int64_t room, enum err e)
+void table_trim(struct ptah_table *t, int64_t room, enum err e)
 {
     if (e != OK) {
         ptah_table_free(t);
