@@ -92,11 +92,11 @@ enum err profile_print(const char *path, const struct options *o, int *status)
     struct picture plot = {.format = (enum picture_format)o->format,
                            .draw = profile_plot,
                            .what = &p,
-                           .width = PROFILE_WIDTH,
-                           .height = PROFILE_HEIGHT};
+                           .width = PROFILE_WIDTH};
     enum err err = plot_allowed(o);
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = profile_make(&p, r, &o->profile);
+    if (err == OK) plot.height = profile_height(&p);
     if (err == OK && o->format == FORMAT_H5) err = save_h5(&p, path, o);
     if (err == OK) err = plot_save(o, path, &plot);
     if (err == OK) (o->json ? print_json : print_text)(&p, path, o);

@@ -11,6 +11,7 @@
 #include "formats/formats.h"
 #include "inspect.h"
 #include "part/family.h"
+#include "view/gas.h"
 #include "view/unit.h"
 
 struct summary {
@@ -37,7 +38,7 @@ enum err summary_print(const char *path, const struct options *o, int *status)
     if (err == OK) err = summary_read(r, s);
     if (err == OK) {
         s->physical = o->physical;
-        s->units = units_of(r->head.unit_l, r->head.unit_d, r->head.unit_t);
+        s->units = gas_of(r).units;
         s->mass = o->physical ? unit_mass(&r->head) : (struct unit){1, ""};
     }
     if (err == OK && o->json)

@@ -9,6 +9,7 @@ struct units {
     double mass;                  /* g */
     double temperature;           /* conversion of pressure/density to T/μ in K */
     double hydrogen;              /* conversion of density to hydrogen nuclei/cm³ */
+    double photons, flux;         /* to photons/cm³ and /cm²/s; 0: not known */
 };
 
 /* Units from the units of length, density and time in cgs. */

@@ -7,7 +7,8 @@
 
 enum { SAMPLE = 1 << 20 }; /* number of values, about, that are sorted for percentiles */
 static const double TAIL = 0.01, REACH = 0.5, MIN_SHARE = 1e-4,
-                    FLAT = 1e-9; /* percentiles that differ by less are one value */
+                    LEAST_SHARE = 1e-12, /* of the largest value: no more decades are told apart */
+    FLAT = 1e-9;                         /* percentiles that differ by less are one value */
 
 void scale_add(struct scale_values *v, const double *x, size_t n)
 {
@@ -68,6 +69,7 @@ static void find_kind(const struct scale_values *v, const struct scale_ask *ask,
     if (ask->from > 0) s->lo = fmax(s->lo, ask->from * (v->n ? v->total / (double)v->n : 0));
     if (some && !(s->threshold > 0) && (automatic || ask->kind == SCALE_LOG))
         s->lo = MIN_SHARE * s->hi;
+    if (automatic && !ask->full && s->lo > 0) s->lo = fmax(s->lo, LEAST_SHARE * s->hi);
     if (ask->has_range) s->lo = ask->lo, s->hi = ask->hi;
     s->logarithmic = !(s->threshold > 0) && (ask->kind == SCALE_LOG || (automatic && s->lo > 0));
 }

@@ -28,7 +28,8 @@ static int ticks_log(const struct axis *a, int room, struct tick *t, int *power)
 {
     const double lo = a->lo, hi = a->hi;
     const int every = (int)ceil((hi - lo) / room);
-    const bool powers = lo < -2 || hi > 4, factor = powers && hi - lo < 2;
+    const bool small = hi - lo < 2, powers = lo < (small ? -3 : -2) || hi > 4,
+               factor = powers && small;
     int n = 0;
     if (factor) *power = (int)floor(hi + 1e-9);
     for (int e = (int)floor(lo); e <= (int)floor(hi + 1e-9); e++)

@@ -22,6 +22,7 @@ struct gas gas_of(const struct source *r)
     const struct ckpt_radiation *p = &r->head.radiation;
     g.photons = r->nfield - r->nphoton, g.ngroups = p->groups, g.of_group = 1 + r->head.ndim;
     g.per_photon = p->groups ? p->unit_np / (r->foreign ? p->c : 1) : 0;
+    g.units.photons = g.per_photon, g.units.flux = p->groups ? p->unit_pf : 0;
     return g;
 }
 

@@ -66,5 +66,7 @@ const char *profile_name(enum profile_column c);
 MUST_USE enum err profile_make(struct profile *p, struct source *r,
                                const struct profile_options *o);
 void profile_free(struct profile *p);
-enum { PROFILE_WIDTH = 1040, PROFILE_HEIGHT = 840 };
+/* A plot has charts side by side in rows, below a title: sizes in points. */
+enum { PROFILE_WIDTH = 1040, PROFILE_TITLE = 40, PROFILE_ROW = 400 };
+int profile_height(const struct profile *p);
 void profile_plot(struct canvas *c, const void *profile); /* canvas_draw function of this size */

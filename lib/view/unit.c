@@ -11,42 +11,48 @@
 /* 1/√(4π): the magnetic pressure is B²/2 in code units, B²/8π in Gauss. */
 static const double GAUSS = 0.28209479177387814;
 
-/* Units by the prefix of a field name: density^d length^l time^t, and the unit in cgs. */
+/* Units by the prefix of a field name: density^d length^l time^t, or radiation's own, and the unit
+ * in cgs. */
 static const struct row {
     const char *field, *name;
     double d, l, t;
     double cgs;
-} ROWS[] = {{"density", "g/cm^3", 1, 0, 0, 1},
-            {"rho_poisson", "g/cm^3", 1, 0, 0, 1},
-            {"velocity_", "km/s", 0, 1, -1, CGS_KM},
-            {"pressure", "erg/cm^3", 1, 2, -2, 1},
-            {"thermal_pressure", "erg/cm^3", 1, 2, -2, 1},
-            {"non_thermal_pressure", "erg/cm^3", 1, 2, -2, 1},
-            {"phi", "(km/s)^2", 0, 2, -2, 1e10},
-            {"potential", "(km/s)^2", 0, 2, -2, 1e10},
-            {"acc_", "cm/s^2", 0, 1, -2, 1},
-            {"grav_acceleration_", "cm/s^2", 0, 1, -2, 1},
-            {"B_", "G", 0.5, 1, -1, GAUSS},
-            {"alfven_speed", "km/s", 0, 1, -1, CGS_KM},
-            {"current", "G/cm", 0.5, 0, -1, GAUSS},
-            {"beta", "", 0, 0, 0, 1},
-            {"div_B", "", 0, 0, 0, 1},
-            {"temperature", "K", 0, 0, 0, 1},
-            {"nH", "1/cm^3", 0, 0, 0, 1},
-            {"metallicity", "solar", 0, 0, 0, 1},
-            {"level", "", 0, 0, 0, 1},
-            {"N", "1/cm^3", 0, 0, 0, 1}, /* photons */
-            {"x_H", "", 0, 0, 0, 1},
-            {NULL, NULL, 0, 0, 0, 1}};
+    enum { MECHANICAL, PHOTONS, FLUX } kind;
+} ROWS[] = {{"density", "g/cm^3", 1, 0, 0, 1, MECHANICAL},
+            {"rho_poisson", "g/cm^3", 1, 0, 0, 1, MECHANICAL},
+            {"velocity_", "km/s", 0, 1, -1, CGS_KM, MECHANICAL},
+            {"pressure", "erg/cm^3", 1, 2, -2, 1, MECHANICAL},
+            {"thermal_pressure", "erg/cm^3", 1, 2, -2, 1, MECHANICAL},
+            {"non_thermal_pressure", "erg/cm^3", 1, 2, -2, 1, MECHANICAL},
+            {"phi", "(km/s)^2", 0, 2, -2, 1e10, MECHANICAL},
+            {"potential", "(km/s)^2", 0, 2, -2, 1e10, MECHANICAL},
+            {"acc_", "cm/s^2", 0, 1, -2, 1, MECHANICAL},
+            {"grav_acceleration_", "cm/s^2", 0, 1, -2, 1, MECHANICAL},
+            {"B_", "G", 0.5, 1, -1, GAUSS, MECHANICAL},
+            {"alfven_speed", "km/s", 0, 1, -1, CGS_KM, MECHANICAL},
+            {"current", "G/cm", 0.5, 0, -1, GAUSS, MECHANICAL},
+            {"beta", "", 0, 0, 0, 1, MECHANICAL},
+            {"div_B", "", 0, 0, 0, 1, MECHANICAL},
+            {"temperature", "K", 0, 0, 0, 1, MECHANICAL},
+            {"nH", "1/cm^3", 0, 0, 0, 1, MECHANICAL},
+            {"metallicity", "solar", 0, 0, 0, 1, MECHANICAL},
+            {"level", "", 0, 0, 0, 1, MECHANICAL},
+            {"N", "1/cm^3", 0, 0, 0, 1, MECHANICAL}, /* photons */
+            {"x_H", "", 0, 0, 0, 1, MECHANICAL},
+            {"photon_density_", "1/cm^3", 0, 0, 0, 1, PHOTONS},
+            {"photon_flux_", "1/cm^2/s", 0, 0, 0, 1, FLUX},
+            {NULL, NULL, 0, 0, 0, 1, MECHANICAL}};
 
 struct unit unit_of(const char *field, const struct units *u, bool physical)
 {
     const struct row *r = ROWS;
     if (strcmp(field, "B") == 0) field = "B_";
     while (r->field && strncmp(field, r->field, strlen(r->field)) != 0) r++;
-    bool always = r->field && !r->d && !r->l && !r->t; /* same unit with and without -u */
-    if (!r->field || !(physical || always)) return (struct unit){1, "code"};
-    return (struct unit){pow(u->density, r->d) * pow(u->length, r->l) * pow(u->time, r->t) / r->cgs,
+    const double photons = r->kind == PHOTONS ? u->photons : r->kind == FLUX ? u->flux : 1;
+    bool always = r->field && r->kind == MECHANICAL && !r->d && !r->l && !r->t; /* without -u too */
+    if (!r->field || !(physical || always) || !(photons > 0)) return (struct unit){1, "code"};
+    return (struct unit){photons * pow(u->density, r->d) * pow(u->length, r->l) *
+                             pow(u->time, r->t) / r->cgs,
                          r->name};
 }
 
