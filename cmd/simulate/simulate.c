@@ -2,10 +2,12 @@
  * the options; the order of a step is in lib/sim/step.c. */
 #include <errno.h>
 #include <limits.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -72,6 +74,21 @@ static const struct program PROGRAM = {
     .rows = rows};
 
 static int request_read(int argc, char **argv, struct request *r);
+/* Open MPI binds each of one or two ranks to one core, where threads of OMP_NUM_THREADS then wait for
+ * each other. Says so; a run that is meant like this goes on. */
+static void advise_on_threads(int threads)
+{
+    const int cores = omp_get_num_procs(); /* those that this process may use */
+    if (threads <= cores) return;
+    if (cores < sysconf(_SC_NPROCESSORS_ONLN))
+        log_info(" %d threads share %d core%s: start with mpirun --bind-to none, or --map-by "
+                 "slot:PE=%d, or set OMP_NUM_THREADS=%d",
+                 threads, cores, cores > 1 ? "s" : "", threads, cores);
+    else
+        log_info(" %d threads share %d core%s: set OMP_NUM_THREADS=%d", threads, cores,
+                 cores > 1 ? "s" : "", cores);
+}
+
 static enum err simulate(struct request *r, struct comm *c, struct sim *s, struct params *p,
                          char **text);
 static void report_end(struct progress_reporter *r, int status, bool made);
@@ -157,6 +174,7 @@ static enum err simulate(struct request *r, struct comm *c, struct sim *s, struc
     int threads = comm_share_threads(c);
     log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "",
              threads, threads > 1 ? "s" : "");
+    advise_on_threads(threads);
     TRY(sim_start(s, p, c));
     if (!r->check) return sim_run(s);
     if (r->check > 1)
