@@ -45,6 +45,8 @@ static enum err write_cube(const struct request *r, const struct cube_format *f,
         ask.hi[d] = r->cut.centre[d] + r->cut.half[d];
     }
     enum err err = cube_open(&q, s, &ask);
+    if (err == OK && strcmp(path, "-") != 0)
+        err = dir_has_room(path, (double)sizeof(double) * q.list.n * (double)cube_cells(&q));
     if (err == OK) err = f->write(&q, &out);
     cube_free(&q);
     return err;

@@ -276,9 +276,19 @@ static enum err check_source(const struct request *r, const struct source *s)
     return OK;
 }
 
+static int values(const struct source *s)
+{
+    return s->head.magnetic ? VALUES : FIELD;
+}
+
+static enum err check_room(const struct request *r, const struct source *s, const char *dir)
+{
+    return dir_has_room(dir, (double)sizeof(double) * values(s) * pow(r->uniform, 3));
+}
+
 static void prepare(struct mesh_of *m)
 {
-    m->nvalue = m->s->head.magnetic ? VALUES : FIELD;
+    m->nvalue = values(m->s);
     m->eq = (struct fd_par){.order = ORDER,
                             .flow = true,
                             .entropy = true,
@@ -322,6 +332,7 @@ enum err convert_uniform(const struct request *r, const char *in, const struct c
     enum err err = source_open_state(in, 0, 0, &m.s);
     if (err == OK) err = check_source(r, m.s);
     if (err == OK) err = make_history(r, m.s, in, &history);
+    if (err == OK && c->rank == 0) err = check_room(r, m.s, dir);
     if (err == OK && c->rank == 0) err = dir_make(dir);
     err = err_agree(c, err);
     if (err == OK) {

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "convert.h"
 #include "grid/value.h"
+#include "io/dir.h"
 #include "io/stream.h"
 
 /* An array of the file: values of one or three components. */
@@ -116,6 +117,10 @@ static enum err write_vti(struct grid *g, const char *path)
     struct stream s;
     const int n = find_arrays(g, a);
     enum err err = OK;
+    double values = 0;
+    for (int i = 0; i < n; i++) values += a[i].n;
+    for (int d = 0; d < 3; d++) values *= (double)g->head.n[d];
+    TRY(dir_has_room(path, (double)sizeof(double) * values));
     TRY(stream_open(&s, path));
     print_head(s.f, &g->head, a, n);
     for (int i = 0; i < n && err == OK; i++) err = write_array(s.f, g, &a[i]);

@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "comm/lines.h"
+#include "formats/formats.h"
+#include "io/dir.h"
 #include "io/temp.h"
 #include "plot/picture.h"
 
@@ -96,9 +98,22 @@ static int fail(const struct options *o)
     return TROUBLE;
 }
 
+/* No file that inspect writes may lie in a checkpoint: all its files would be known no longer, and
+ * programs that remove it would refuse to. */
+static enum err check_places(const struct options *o)
+{
+    const char *const file[] = {o->out,        o->data,          o->html,
+                                o->halos.plot, o->halos.members, o->tree.consistent};
+    for (size_t k = 0; k < sizeof file / sizeof *file; k++)
+        for (int i = 0; i < o->npath && file[k] && strcmp(file[k], "-") != 0; i++)
+            if (format_recognise(o->paths[i])) TRY(dir_outside(file[k], o->paths[i]));
+    return OK;
+}
+
 static int inspect_all(struct options *o)
 {
     int status = DONE;
+    if (err_agree(&o->c, o->c.rank == 0 ? check_places(o) : OK) != OK) return fail(o);
     const bool together = o->mode == COMPARE || o->mode == FILM || o->panels;
     const int n = together ? 1 : o->npath;
     if (o->mode == SINKS) o->sinks = sinks_begin();

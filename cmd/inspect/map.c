@@ -66,6 +66,18 @@ static enum err save_picture(const struct map *m, const char *path, const char *
     return OK;
 }
 
+/* Says so where a map has none of the contours that were asked for. */
+static void tell_contours(const struct map *m)
+{
+    const struct map_options *o = m->o;
+    int n = 0;
+    for (int k = 0; k < o->levels; k++)
+        n += o->level[k] > m->range.min && o->level[k] <= m->range.max;
+    if (o->levels && n == 0)
+        log_info("no contour is drawn: the values of %s are from %g to %g%s%s", o->field,
+                 m->range.min, m->range.max, o->physical ? " " : "", o->physical ? m->unit : "");
+}
+
 static void map_tell(const struct map *m, const char *path, const char *file,
                      const struct options *o)
 {
@@ -116,6 +128,7 @@ enum err map_save(const struct map *m, const char *path, const char *file, const
     else
         TRY(save_picture(m, path, file, o));
     TRY(save_numbers(m, path, o));
+    tell_contours(m);
     map_tell(m, path, file, o);
     return OK;
 }
@@ -231,6 +244,7 @@ static enum err make_panels(struct panels *k)
     TRY(temp_may_write(file, o->force));
     if (o->data) TRY(temp_may_write(o->data, o->force));
     TRY(save_panels(k, file));
+    for (int i = 0; i < k->n; i++) tell_contours(&k->shot[i]->m);
     for (int i = 0; i < k->n && o->json; i++)
         map_tell(&k->shot[i]->m, k->path[i % k->npath], file, o);
     if (!o->json && strcmp(file, "-") != 0) printf("%s\n", file);

@@ -363,6 +363,7 @@ static void fill_rows(struct parsing *p, int only)
     }
     for (int i = 0; i < NOPTION; i++) {
         const char *of = takers(OPTIONS[i].modes);
+        BUG_ON(r + 3 > p->rows + OPT_MAX); /* a heading, a row, and the end of the table */
         if (only < 0 && OPTIONS[i].opt.help && of != group)
             *r++ = (struct opt){OPT_HEADING, NULL, group = of, "Options of"};
         *r = OPTIONS[i].opt, r->letter = option_letter(i);
@@ -474,6 +475,25 @@ static int refuse_typo(const struct options *o)
     return options_refuse(o, what, NULL);
 }
 
+/* Refuses an operand that is the name of a field, as in `inspect map DIR density`: it would be
+ * reported as a checkpoint that is not there. */
+static int refuse_field(const struct options *o)
+{
+    char what[300];
+    bool one = o->map.field && access(o->map.field, F_OK) == 0; /* took the place of the field */
+    if (o->mode != MAP && o->mode != FILM) return GO_ON;
+    for (int i = 0; i < o->npath; i++) one |= access(o->paths[i], F_OK) == 0;
+    for (int i = 0; i < o->npath && one; i++) {
+        const char *word = o->paths[i];
+        if (strcmp(word, "-") == 0 || strpbrk(word, "/.") || access(word, F_OK) == 0) continue;
+        snprintf(what, sizeof what,
+                 "there is no checkpoint %.60s; if it is a field, give it as -m %.60s%s", word, word,
+                 o->mode == MAP ? ", or before the checkpoints, as inspect map FIELD DIR" : "");
+        return options_refuse(o, what, NULL);
+    }
+    return GO_ON;
+}
+
 /* Sets one option. Returns the exit status, or GO_ON. */
 static int set_option(int letter, const char *value, void *ctx)
 {
@@ -538,6 +558,7 @@ static int check_options(struct parsing *p)
     if (o->npath == 0) return options_refuse(o, "no checkpoint is given", NULL);
     if (p->modes == 0 && (status = refuse_typo(o)) != GO_ON) return status;
     if (p->modes & (p->modes - 1)) return refuse_modes(o);
+    if ((status = refuse_field(o)) != GO_ON) return status;
     if (p->again & (A(MAP) | A(PROFILE)))
         return options_refuse(
             o, "-m or --profile is given twice: inspect makes one map or profile per call", NULL);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -17,12 +18,13 @@
 #include "out/program.h"
 #include "progress/progress.h"
 
-static const double PLAIN_S = 10, PATIENCE = 10, PATIENCE_MIN_S = 120, SEEN_S = 30;
+static const double PLAIN_S = 10, PATIENCE = 10, PATIENCE_MIN_S = 120, SEEN_S = 30,
+                    DAMAGED_S = 15;
 enum { POLL_US = 500000, STOPPED = 75 };
 
 struct watch {
     const char *dir;
-    bool found, waiting; /* the file was there; it was said that it is not */
+    bool found, waiting, damaged; /* the file was there; it was said that it is not, or damaged */
     struct progress p;
     double begun, changed, shown; /* timer_wall: of the watch, of the last change and line */
     double age;                   /* of the file at its last change */
@@ -76,13 +78,22 @@ static bool is_lost(const struct watch *w)
 }
 
 /* Says once that there is nothing to watch yet. A file that is torn or damaged may be replaced by
- * the next step of its run. */
+ * the next step of its run; no run that goes on leaves it alone for long. */
 static void await(struct watch *w)
 {
     char path[PATH_MAX];
+    struct stat st;
     snprintf(path, sizeof path, "%.4000s/" PROGRESS_FILE, w->dir);
-    const char *why = access(path, F_OK) == 0 ? "its " PROGRESS_FILE " cannot be understood"
-                                              : "it has no " PROGRESS_FILE;
+    const bool there = stat(path, &st) == 0;
+    const char *why = there ? "its " PROGRESS_FILE " cannot be understood"
+                            : "it has no " PROGRESS_FILE;
+    if (there && !w->damaged && difftime(time(NULL), st.st_mtime) > DAMAGED_S) {
+        log_live(NULL);
+        log_line(0, "simulate: %s: is damaged, and has not been written for %.0f s: remove it, or "
+                 "start the run again; waiting for a change", path,
+                 difftime(time(NULL), st.st_mtime));
+        w->damaged = w->waiting = true;
+    }
     if (progress_columns())
         log_live("no run has begun in %s yet: %s; waiting for %.0f s", w->dir, why,
                  timer_wall() - w->begun);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -229,6 +230,28 @@ enum err dir_outside(const char *path, const char *dir)
         memcpy(up + n, "/..", 4);
     }
     return OK;
+}
+
+enum err dir_has_room(const char *path, double bytes)
+{
+    static const double GB = 1e9;
+    char place[PATH_MAX], up[PATH_MAX];
+    struct statvfs s;
+    struct stat st;
+    if (snprintf(place, sizeof place, "%s", path) >= (int)sizeof place)
+        FAIL(ERR_FILE, "%.80s…: the path is too long", path);
+    const bool there = stat(path, &st) == 0;
+    if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return OK; /* a pipe or a device */
+    while (statvfs(place, &s) != 0) {
+        TRY(parent_of(place, up));
+        if (strcmp(up, place) == 0) return OK; /* what follows reports the error */
+        memcpy(place, up, sizeof place);
+    }
+    const double room = (double)s.f_bavail * (double)s.f_frsize;
+    if (room >= bytes || room <= 0) return OK; /* some file systems do not know */
+    const bool large = bytes >= 1e3 * GB;
+    FAIL(ERR_FILE, "%s: needs %.4g %s, and its file system has %.4g GB left", path,
+         large ? bytes / (1e3 * GB) : bytes / GB, large ? "TB" : "GB", room / GB);
 }
 
 enum err dir_take(const char *path, bool ours(const char *name), int *lock)

@@ -23,6 +23,8 @@ void dir_unmake(const char *path); /* Removes a directory if it is empty. */
 /* Error if `path`, which need not exist, would lie in the directory `dir` of a checkpoint, or below
  * it. */
 MUST_USE enum err dir_outside(const char *path, const char *dir);
+/* Error if the file system of `path`, which need not exist, has no room for so many bytes. */
+MUST_USE enum err dir_has_room(const char *path, double bytes);
 /* Removes a directory of files, and RAMSES's group_NNNNN/ in it; other directories in it are an
  * error. No error if it does not exist. */
 MUST_USE enum err dir_remove(const char *path);

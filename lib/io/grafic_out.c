@@ -28,6 +28,7 @@ enum err grafic_create(struct grafic_out *f, const char *dir, const char *name,
     if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
         FAIL(ERR_FILE, "%.80s…: the path is too long", dir);
     TRY(temp_may_write(path, force));
+    TRY(dir_has_room(dir, (double)plane_bytes(f) * head->n[2]));
     TRY(temp_create(&f->temp, path));
     if (!*f->temp.name)
         TRY_OUT(err_set(ERR_FILE, "%s: is not a regular file, and is not replaced", path));

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Shares of the run so far: of its work, within which older steps lose their weight in the fit by a
- * factor e, and which gives the amplitude; of its seconds, which gives the speed. */
-static const double FADES = 0.35, LAST_WORK = 0.25, LAST_WALL = 0.3;
-/* Variance of ln x that a fit needs; with less, the power is shrunk towards 0. */
-static const double NARROW = 3e-4;
+/* Shares of the run so far: of its work, within which older steps lose their weight in the fits by a
+ * factor e; of its work, which gives the amplitude; of its seconds, which gives the speed. */
+static const double FADES = 0.1, FADES_LONG = 0.4, LAST_WORK = 0.25, LAST_WALL = 0.3;
+/* What is known before the first step: a power is 0 ± 1; steps scatter by 0.1 % or more. */
+static const double POWER_PRIOR = 1, SCATTER = 0.001;
 static const double POWER_MAX = 8;
 
 void pace_begin(struct pace *p, double x)
@@ -32,13 +32,6 @@ void pace_step(struct pace *p, double x, double work, double seconds)
     p->at[p->n++] = p->now;
 }
 
-/* ∫ x^q dx from a to b. */
-static double integral(double q, double a, double b)
-{
-    if (fabs(q + 1) < 1e-9) return log(b / a);
-    return (pow(b, q + 1) - pow(a, q + 1)) / (q + 1);
-}
-
 /* Point i of the run; the last one is now. */
 static struct pace_point point(const struct pace *p, int i)
 {
@@ -50,23 +43,79 @@ static int points(const struct pace *p)
     return p->n + (p->skipped > 0);
 }
 
-/* The power of x with which the work per x changes: a weighted fit of its logarithm. */
-static double power(const struct pace *p)
+/* The power of x with which the work per x changes: ln x around which it was fitted, relative to
+ * now, and the variance of the power. */
+struct power {
+    double q, middle, variance;
+};
+
+/* Weighted moments of x = ln of the place relative to now, and y = ln of the work per x. */
+struct moments {
+    double w, ww, x, y, xx, xy, yy;
+};
+
+static struct moments moments(const struct pace *p, double fades)
 {
-    double w = 0, x = 0, y = 0, xx = 0, xy = 0;
-    const double fades = FADES * p->now.work;
+    struct moments m = {0};
     for (int i = 1; i < points(p); i++) {
         const struct pace_point a = point(p, i - 1), b = point(p, i);
         const double work = b.work - a.work, middle = (a.x + b.x) / 2;
         if (!(b.x > a.x) || !(work > 0) || !(middle > 0)) continue;
-        const double lx = log(middle / p->now.x), ly = log(work / (b.x - a.x)),
-                     weight = work * exp((b.work - p->now.work) / fades);
-        w += weight, x += weight * lx, y += weight * ly;
-        xx += weight * lx * lx, xy += weight * lx * ly;
+        const double x = log(middle / p->now.x), y = log(work / (b.x - a.x)),
+                     w = work / p->now.work * exp((b.work / p->now.work - 1) / fades);
+        m.w += w, m.ww += w * w, m.x += w * x, m.y += w * y;
+        m.xx += w * x * x, m.xy += w * x * y, m.yy += w * y * y;
     }
-    if (!(w > 0)) return 0;
-    const double q = (xy / w - x / w * (y / w)) / (xx / w - x / w * (x / w) + NARROW);
-    return fmax(-POWER_MAX, fmin(POWER_MAX, q));
+    if (!(m.w > 0)) return m;
+    m.x /= m.w, m.y /= m.w;
+    m.xx = m.xx / m.w - m.x * m.x, m.xy = m.xy / m.w - m.x * m.y, m.yy = m.yy / m.w - m.y * m.y;
+    return m;
+}
+
+/* A weighted fit of the logarithm, in which the scatter of the steps meets the prior. */
+static struct power power(const struct pace *p, double fades)
+{
+    const struct moments m = moments(p, fades);
+    if (!(m.w > 0)) return (struct power){.variance = POWER_PRIOR * POWER_PRIOR};
+    const double n = m.w * m.w / m.ww, rest = m.yy - (m.xx > 0 ? m.xy * m.xy / m.xx : 0),
+                 scatter = fmax(rest * n / fmax(n - 2, 1), SCATTER * SCATTER) / n,
+                 width = m.xx + scatter / (POWER_PRIOR * POWER_PRIOR), q = m.xy / width;
+    return (struct power){fmax(-POWER_MAX, fmin(POWER_MAX, q)), m.x, scatter / width};
+}
+
+/* The growth of the work per x: its power now, and the ln x within which that fades by a factor e. */
+struct growth {
+    double q, range;
+};
+
+/* The power fades as fast as it changed between the long memory and the short one, or may have
+ * changed by their errors. */
+static struct growth growth(const struct pace *p)
+{
+    const struct power now = power(p, FADES), before = power(p, FADES_LONG);
+    const double apart = now.middle - before.middle,
+                 change = sqrt(pow(now.q - before.q, 2) + now.variance + before.variance);
+    return (struct growth){now.q, apart > 0 ? fabs(now.q) * apart / change : 0};
+}
+
+/* ln of the work per x at ln x = u, relative to that at 0 = now. */
+static double rate(const struct growth *g, double u)
+{
+    if (u <= 0) return g->q * u;
+    return g->range > 0 ? -g->q * g->range * expm1(-u / g->range) : 0;
+}
+
+/* ∫ of the rate over x from a to b, in units of now, by Simpson's rule in ln x. */
+static double integral(const struct growth *g, double a, double b)
+{
+    enum { PARTS = 128 };
+    const double from = log(a), h = (log(b) - from) / PARTS;
+    double sum = 0;
+    for (int i = 0; i <= PARTS; i++) {
+        const double u = from + h * i, f = exp(rate(g, u) + u);
+        sum += i == 0 || i == PARTS ? f : (2 + 2 * (i % 2)) * f;
+    }
+    return sum * h / 3;
 }
 
 /* The last point before the last `share` of the work, or of the seconds. */
@@ -84,9 +133,13 @@ double pace_left(const struct pace *p, double x)
     if (x <= p->now.x) return 0;
     const struct pace_point work = before(p, LAST_WORK, false);
     if (!(p->now.x > work.x) || !(p->now.x > 0)) return NAN;
-    const double speed = pace_speed(p), q = work.x > 0 ? power(p) : 0,
-                 amplitude = (p->now.work - work.work) / integral(q, work.x / p->now.x, 1);
-    return speed > 0 ? amplitude * integral(q, 1, x / p->now.x) / speed : NAN;
+    const double speed = pace_speed(p);
+    if (!(speed > 0)) return NAN;
+    /* the run began at 0: it is known as long as it is steady */
+    if (!(work.x > 0)) return (p->now.work - work.work) * (x - p->now.x) / (p->now.x * speed);
+    const struct growth g = growth(p);
+    const double amplitude = (p->now.work - work.work) / integral(&g, work.x / p->now.x, 1);
+    return amplitude * integral(&g, 1, x / p->now.x) / speed;
 }
 
 double pace_speed(const struct pace *p)

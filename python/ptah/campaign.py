@@ -2,7 +2,7 @@
 import os
 import re
 
-from ptah._library import FileError, lib
+from ptah._library import FileError, ParameterError, lib
 from ptah.checkpoint import Checkpoint
 
 NUMBERED = re.compile(r'.*_(\d+)$')
@@ -25,6 +25,9 @@ class Campaign:
 
     def __init__(self, path='.'):
         self.path = os.fspath(path)
+        if os.path.isdir(self.path) and lib.ptah_is(os.fsencode(self.path)):
+            raise ParameterError('%s: is one checkpoint, which ptah.open opens; a campaign is the '
+                                 'directory that has its checkpoints' % self.path)
         try:
             found = os.listdir(self.path)
         except OSError as e:

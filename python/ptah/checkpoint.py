@@ -55,18 +55,21 @@ def _real(what, value):
 
 def _whole(what, value):
     """An integer that fits into C's int."""
-    if isinstance(value, (int, np.integer)) and abs(value) < 2**31:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and \
+            abs(value) < 2**31:
         return int(value)
     raise ParameterError('the %s is %r, which must be an integer below 2^31' % (what, value))
 
 
-def _point(what, value):
+def _point(what, value, least=1):
+    """Three coordinates of a place, 0 along the axes that a checkpoint does not have."""
     try:
         x = [float(v) for v in value]
     except (TypeError, ValueError):
         x = []
-    if not 1 <= len(x) <= 3:
-        raise ParameterError('the %s is %r, which must be two or three numbers' % (what, value))
+    if not least <= len(x) <= 3:
+        raise ParameterError('the %s is %r, which must be %s numbers'
+                             % (what, value, 'three' if least == 3 else 'two or three'))
     return x + [0.0] * (3 - len(x))
 
 
@@ -75,12 +78,13 @@ def box(lower, upper):
     lo, hi = _point('lower corner', lower), _point('upper corner', upper)
     pairs = list(zip(lo, hi))
     return {'shape': 1, 'centre': [(a + b) / 2 for a, b in pairs],
-            'half': [(b - a) / 2 for a, b in pairs]}
+            'half': [(b - a) / 2 for a, b in pairs], 'axes': min(len(lower), len(upper))}
 
 
 def sphere(centre, radius):
     """A region: a sphere, in code units, across periodic faces."""
-    return {'shape': 2, 'centre': _point('centre', centre), 'radius': _real('radius', radius)}
+    return {'shape': 2, 'centre': _point('centre', centre), 'radius': _real('radius', radius),
+            'axes': len(centre)}
 
 
 def _value(word):
@@ -264,6 +268,10 @@ class Checkpoint:
         if not isinstance(region, dict) or 'shape' not in region:
             raise ParameterError('the region is %r, which must be ptah.box(…) or ptah.sphere(…)'
                                  % (region,))
+        axes, ndim = region.get('axes', 3), self.header['ndim']
+        if axes < ndim:
+            raise ParameterError('the region has places of %d numbers, the checkpoint %d axes'
+                                 % (axes, ndim))
         to.shape, to.centre = region['shape'], region['centre']
         to.half, to.radius = region.get('half', [0] * 3), region.get('radius', 0)
 
@@ -359,7 +367,8 @@ class Checkpoint:
         ask.field, ask.axis = name, 'xyz'.index(axis) if isinstance(axis, str) else axis
         ask.pixels, ask.physical = _whole('number of pixels', pixels), bool(physical)
         ask.weight = WEIGHTS.index(weight or 'default')
-        ask.centre = _point('centre', [box_ / 2] * 3 if centre is None else centre)
+        ask.centre = _point('centre', [box_ / 2] * 3 if centre is None else centre,
+                            self.header['ndim'])
         ask.width = _real('width', box_ if width is None else width)
         ask.depth = _real('depth', box_ if depth is None else depth)
         out = ffi.new('struct ptah_picture *')
@@ -370,7 +379,8 @@ class Checkpoint:
     def profile(self, centre, radius, bins=30, linear=False, physical=False):
         """Radial profiles of all matter around a centre as a Table; missing values are NaN."""
         ask = ffi.new('struct ptah_profile_ask *')
-        ask.centre, ask.radius = _point('centre', centre), _real('radius', radius)
+        ask.centre = _point('centre', centre, self.header['ndim'])
+        ask.radius = _real('radius', radius)
         ask.bins, ask.linear = _whole('number of bins', bins), bool(linear)
         ask.physical = bool(physical)
         return self._table(lib.ptah_profile, ask)

@@ -73,6 +73,12 @@ def check_arguments(v, old, new):
                         (['map', '--widht', '1', new], "'--widht'; did you mean --width? (see "
                          "inspect map -h)"),
                         (['map', 'densty', new], 'did you mean density?'),
+                        (['map', old, 'density'], 'there is no checkpoint density; if it is a '
+                         'field, give it as -m density, or before'),
+                        (['film', 'temperature', new], 'if it is a field, give it as -m temp'),
+                        (['map', '-o', new + '/a.png', new], 'lies in the checkpoint'),
+                        (['profile', '0.5,0.5,0.5,0.3', '--data', new + '/a.tsv', new],
+                         'lies in the checkpoint'),
                         (['map', '-d', new], 'exclude each other')):
         status, _, err, _ = inspect(*words)
         v.same('inspect ' + shlex.join(words), (status, part in err, err.count('\n')), (2, True, 1))

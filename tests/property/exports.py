@@ -428,6 +428,7 @@ def wrong(v):
             (['-f', 'ramses', '--fields', 'density'], '--fields and --units need'),
             (['-f', 'vtk', '--uniform', '8'], 'cubes of --uniform are'),
             (['-f', 'vti'], '--level LEVEL or --uniform N'),
+            (['-f', 'npy', '--uniform', '65536'], 'needs 2252 TB, and its file system has'),
             (['-f', 'npy', '-o', '/dev/full'], 'No space left')):
         where = [] if '-o' in words else ['-o', 'w.npy', '--force']
         r = program('convert', *words, *where, out, ok=False)

@@ -38,6 +38,8 @@ def paths():
     refused('a file that is none of a checkpoint', OSError, __file__, lambda: ptah.open(__file__))
     refused('a directory of no campaign', ptah.FileError, 'nowhere',
             lambda: ptah.campaign('nowhere'))
+    refused('a campaign of one checkpoint', ptah.ParameterError, 'which ptah.open opens',
+            lambda: ptah.campaign('output_00002'))
     refused('a path with a zero', ptah.Error, '', lambda: ptah.open('a\0b'))
     check('a file of a checkpoint', ptah.open('output_00002/info_00002.txt').number == 2)
 
@@ -57,6 +59,13 @@ def requests(c):
             ('empty box', 'above 0', lambda: c.cells('x', region=ptah.box(half, [.4, 1, 1]))),
             ('region that is none', 'ptah.box', lambda: c.cells('x', region=[0, 1])),
             ('centre of one word', 'three numbers', lambda: ptah.sphere('middle', 1)),
+            ('centre of two numbers', 'of 2 numbers, the checkpoint 3 axes',
+             lambda: c.cells('x', region=ptah.sphere([.5, .5], .1))),
+            ('box of two numbers', 'of 2 numbers, the checkpoint 3 axes',
+             lambda: c.particles('mass', region=ptah.box([.2, .2], half))),
+            ('map around two numbers', 'three numbers', lambda: c.map('density', centre=[.5, .5])),
+            ('profile around two numbers', 'three numbers', lambda: c.profile([.5, .5], .1)),
+            ('level True', 'integer', lambda: c.cells('x', level=True)),
             ('level 0', '1 or above', lambda: c.cells('x', level=0)),
             ('level of text', 'integer', lambda: c.cells('x', level='5')),
             ('map of nothing', 'did you mean', lambda: c.map('densty')),
