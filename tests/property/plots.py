@@ -203,11 +203,10 @@ def data(v):
                     ([], ['--contours', '3', '--scale-bar']))
     changed = (plain != lined).any(axis=2).mean()
     v.same('contours and a scale bar are drawn', 0.001 < changed < 0.3, True)
-    for values, none in ('-1', True), ('1e30', True), ('1,1e30', False), ('4', False):
+    for values, none in ('-1', True), ('1e30', True), ('1,1e30', False), ('1', False):
         r = inspect('-m', 'dm', '--contours=' + values, '-o', 'none.png', '--force', path)
-        print(r.err)
         v.same('contours at %s: the reader is told that there are none' % values,
-               (r.status, 'no contour is drawn: the values of dm are from 0 to' in r.err),
+               (r.status, 'no contour is drawn: the values of dm are from ' in r.err),
                (0, none))
     for argv in (['-m', 'dm', '--data', 'x.txt'], ['-m', 'dm,'], ['-m', 'dm,none'],
                  ['-m', 'dm', '--contours', 'x'], ['-m', 'dm', '--smooth', '-3'],
