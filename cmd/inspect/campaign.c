@@ -81,7 +81,6 @@ static void look_at(struct entry *e, const struct options *o)
     struct check_found f = {0};
     struct check_how how = {.depth = CHECK_WHOLE, .memory = o->memory, .fn = keep_first, .ctx = e};
     const char *name = strrchr(e->path, '/'), *rest;
-    weigh(e);
     e->number = dir_output_number(name ? name + 1 : e->path, &rest);
     enum err err = source_open(e->path, &s);
     if (err == OK) read_head(e, s);
@@ -141,28 +140,66 @@ static void print_line(const struct entry *e, const struct options *o)
            e->verdict);
 }
 
-/* Seconds between this checkpoint and the previous one, including pauses between jobs. */
-enum err campaign_print(const char *path, const struct options *o, int *status)
+static struct entry *find_entry(const struct campaign *c, const char *path)
+{
+    for (int i = 0; i < c->n; i++)
+        if (strcmp(c->all[i].path, path) == 0) return &c->all[i];
+    return NULL;
+}
+
+/* Looks at a checkpoint, unless it is as it was. */
+static bool renew(struct entry *e, const struct entry *was, const struct options *o)
+{
+    weigh(e);
+    if (was && was->bytes == e->bytes && was->written == e->written) {
+        *e = *was;
+        return false;
+    }
+    look_at(e, o);
+    return true;
+}
+
+enum err campaign_renew(struct campaign *c, const struct options *o, bool *news)
 {
     struct dirent **list = NULL;
-    if (o->html) TRY(temp_may_write(o->html, o->force));
-    int n = scandir(path, &list, is_output, alphasort);
-    if (n < 0) FAIL(ERR_FILE, "%s: the directory cannot be read", path);
-    if (n == 0) FAIL(ERR_FILE, "%s: there are no checkpoints output_NNNNN in this directory", path);
-    struct entry *all = mem_zero(sizeof *all * (size_t)n, "campaign");
-    if (!o->json && !o->quiet)
-        puts("# output\tplace\tcoarse\tfine\tranks\tMiB\twritten\twall_s\tjob\tverdict");
+    int n = scandir(c->path, &list, is_output, alphasort);
+    if (n < 0) FAIL(ERR_FILE, "%s: the directory cannot be read", c->path);
+    struct entry *all = mem_zero(sizeof *all * (size_t)(n + 1), "campaign");
+    *news = n != c->n;
     for (int i = 0; i < n; i++) {
         struct entry *e = &all[i];
-        snprintf(e->path, sizeof e->path, "%.4000s/%s", path, list[i]->d_name);
-        look_at(e, o);
+        snprintf(e->path, sizeof e->path, "%.4000s/%s", c->path, list[i]->d_name);
+        *news |= renew(e, find_entry(c, e->path), o);
+        /* from the previous checkpoint on, pauses between jobs included */
         e->wall = i ? difftime(e->written, e[-1].written) : 0;
-        print_line(e, o);
-        if (!e->sound && !o->quiet) *status = NO;
         free(list[i]);
     }
     free(list);
-    enum err err = o->html ? page_write(path, all, n, o) : OK;
-    FREE(all);
+    FREE(c->all);
+    c->all = all, c->n = n;
+    return OK;
+}
+
+enum err campaign_show(const struct campaign *c, const struct options *o, int *status)
+{
+    if (!o->json && !o->quiet)
+        puts("# output\tplace\tcoarse\tfine\tranks\tMiB\twritten\twall_s\tjob\tverdict");
+    for (int i = 0; i < c->n; i++) {
+        print_line(&c->all[i], o);
+        if (!c->all[i].sound && !o->quiet) *status = NO;
+    }
+    return o->html && c->n > 0 ? page_write(c->path, c->all, c->n, o) : OK;
+}
+
+enum err campaign_print(const char *path, const struct options *o, int *status)
+{
+    struct campaign c = {.path = path};
+    bool news;
+    if (o->html) TRY(temp_may_write(o->html, o->force));
+    TRY(campaign_renew(&c, o, &news));
+    const int n = c.n;
+    enum err err = n > 0 ? campaign_show(&c, o, status) : OK;
+    FREE(c.all);
+    if (n == 0) FAIL(ERR_FILE, "%s: there are no checkpoints output_NNNNN in this directory", path);
     return err;
 }

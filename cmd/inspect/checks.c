@@ -273,5 +273,8 @@ int check_clumps(struct options *o)
 
 int check_campaign(struct options *o)
 {
+    for (int i = 0; i < o->npath && o->follow; i++)
+        if (strcmp(o->paths[i], "-") == 0)
+            return options_refuse(o, "--follow needs directories, not standard input", NULL);
     return o->html && o->many ? options_refuse(o, "--html is for one directory only", NULL) : GO_ON;
 }

@@ -11,6 +11,7 @@
 #include "formats/formats.h"
 #include "io/dir.h"
 #include "io/temp.h"
+#include "page.h"
 #include "plot/picture.h"
 
 enum { LOST = TROUBLE + 1 }; /* status: standard output is lost */
@@ -110,10 +111,20 @@ static enum err check_places(const struct options *o)
     return OK;
 }
 
+static int follow_all(const struct options *o)
+{
+    int status = DONE;
+    if (o->c.rank == 0 && campaign_follow(o, &status) != OK) status = fail(o);
+    int64_t all = status;
+    comm_max_i64(&o->c, &all, 1);
+    return (int)all;
+}
+
 static int inspect_all(struct options *o)
 {
     int status = DONE;
     if (err_agree(&o->c, o->c.rank == 0 ? check_places(o) : OK) != OK) return fail(o);
+    if (o->follow) return follow_all(o);
     const bool together = o->mode == COMPARE || o->mode == FILM || o->panels;
     const int n = together ? 1 : o->npath;
     if (o->mode == SINKS) o->sinks = sinks_begin();

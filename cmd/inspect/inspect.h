@@ -93,6 +93,7 @@ struct options {
     const char *camera;      /* of a film (film/camera.h); NULL: maps */
     bool physical;           /* physical units */
     const char *html;        /* path of the HTML page of a campaign; NULL: none */
+    bool follow;             /* the table of a campaign again until its run has ended */
     int verbose;
     int depth;         /* depth of the check, 1 or 2 */
     double rtol, atol; /* tolerances of the comparison */

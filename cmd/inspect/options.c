@@ -487,7 +487,8 @@ static int refuse_field(const struct options *o)
         const char *word = o->paths[i];
         if (strcmp(word, "-") == 0 || strpbrk(word, "/.") || access(word, F_OK) == 0) continue;
         snprintf(what, sizeof what,
-                 "there is no checkpoint %.60s; if it is a field, give it as -m %.60s%s", word, word,
+                 "there is no checkpoint %.60s; if it is a field, give it as -m %.60s%s", word,
+                 word,
                  o->mode == MAP ? ", or before the checkpoints, as inspect map FIELD DIR" : "");
         return options_refuse(o, what, NULL);
     }

@@ -21,6 +21,20 @@ struct entry {
     bool sound, readable;
 };
 
+/* The checkpoints output_NNNNN in a directory, by their numbers. */
+struct campaign {
+    const char *path;
+    int n;
+    struct entry *all; /* [n]; FREE it */
+};
+/* Lists the directory anew; looks only at checkpoints that are new or have changed. *news: there
+ * are such, or some are gone. */
+MUST_USE enum err campaign_renew(struct campaign *c, const struct options *o, bool *news);
+/* Prints the table, and writes the page if there are checkpoints. */
+MUST_USE enum err campaign_show(const struct campaign *c, const struct options *o, int *status);
+/* Shows the campaigns of all paths until their runs have ended (follow.c). */
+MUST_USE enum err campaign_follow(const struct options *o, int *status);
+
 /* Texts of an entry: "2026-01-31T12:00:00Z"; "z=0.1234" or "t=1.5". */
 void entry_written(const struct entry *e, char *text, size_t n);
 void entry_position(const struct entry *e, char *text, size_t n);

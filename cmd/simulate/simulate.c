@@ -74,8 +74,8 @@ static const struct program PROGRAM = {
     .rows = rows};
 
 static int request_read(int argc, char **argv, struct request *r);
-/* Open MPI binds each of one or two ranks to one core, where threads of OMP_NUM_THREADS then wait for
- * each other. Says so; a run that is meant like this goes on. */
+/* Open MPI binds each of one or two ranks to one core, where threads of OMP_NUM_THREADS then wait
+ * for each other. Says so; a run that is meant like this goes on. */
 static void advise_on_threads(int threads)
 {
     const int cores = omp_get_num_procs(); /* those that this process may use */

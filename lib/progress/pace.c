@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Shares of the run so far: of its work, within which older steps lose their weight in the fits by a
- * factor e; of its work, which gives the amplitude; of its seconds, which gives the speed. */
+/* Shares of the run so far: of its work, within which older steps lose their weight in the fits by
+ * a factor e; of its work, which gives the amplitude; of its seconds, which gives the speed. */
 static const double FADES = 0.1, FADES_LONG = 0.4, LAST_WORK = 0.25, LAST_WALL = 0.3;
 /* What is known before the first step: a power is 0 ± 1; steps scatter by 0.1 % or more. */
 static const double POWER_PRIOR = 1, SCATTER = 0.001;
@@ -83,7 +83,7 @@ static struct power power(const struct pace *p, double fades)
     return (struct power){fmax(-POWER_MAX, fmin(POWER_MAX, q)), m.x, scatter / width};
 }
 
-/* The growth of the work per x: its power now, and the ln x within which that fades by a factor e. */
+/* Growth of the work per x: its power now, and the ln x within which that fades by a factor e. */
 struct growth {
     double q, range;
 };

@@ -3,7 +3,8 @@
  * A run grows: its mesh refines and its steps shorten, so that the mean cost so far says little
  * about what is to come. In self-similar growth, of a blast as of cosmic structure, the work per
  * unit of time or of expansion factor is a power of it. The power is fitted to the steps, the last
- * ones with the most weight; its amplitude is that of the last steps. Work is in cell updates,
+ * ones with the most weight, and continued only as far as it was steady so far (a damped trend:
+ * Gardner & McKenzie 1985); its amplitude is that of the last steps. Work is in cell updates,
  * which follow from the state alone; seconds per update are those of the last steps, since they
  * depend on what else the machine does. Local; nothing here affects the state. */
 #pragma once

@@ -55,6 +55,25 @@ MUST_USE enum err progress_read(const char *dir, struct progress *p, bool *there
 /* Whether the process that wrote it is known to be gone: it ran on this machine. */
 bool progress_is_gone(const struct progress *p);
 
+/* ---- a run that is watched by its file (eye.c) ---- */
+
+struct progress_eye {
+    const char *dir;
+    bool found; /* the file was there */
+    struct progress p;
+    double begun, changed; /* timer_wall: of the watch, of the last change */
+    double age;            /* of the file at its last change */
+};
+/* Reads the file again, after dir and begun are set. *news: it has changed, unless news is NULL. */
+MUST_USE enum err progress_look(struct progress_eye *e, bool *news);
+/* Whether the run is dead: it has not said how it ended, and its process is gone; or, on another
+ * machine, it has said nothing for many times longer than its longest silence so far. */
+bool progress_is_lost(const struct progress_eye *e);
+/* Whether it is over, in whatever way. */
+bool progress_is_over(const struct progress_eye *e);
+/* Seconds since the numbers were true. */
+double progress_since(const struct progress_eye *e);
+
 /* ---- the terminal (terminal.c) ---- */
 
 enum progress_wish { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_ALWAYS };

@@ -3,12 +3,14 @@
     live.py terminal    in a pseudo-terminal, 100 and 40 columns wide, under mpirun, suspended,
                         interrupted, resized; what is no terminal gets no escape code: a pipe, a
                         file, TERM=dumb, a pipe behind mpirun
-    live.py watch       a run that ends, stops, fails, dies here and elsewhere, has not begun
+    live.py watch       a run that ends, stops, fails, dies here and elsewhere, has not begun; and
+                        inspect --campaign --follow of such runs
     live.py left        a growing cosmological box and a blast: the work of the second half by the
                         steps of the first, in cell updates, so that no clock matters
 
 Catches: a line wider than the window, a path of a checkpoint printed behind the live line, escape
-codes in a log, a run in the background that writes over the shell, the exit status of a dead run.
+codes in a log, a run in the background that writes over the shell, the exit status of a dead run,
+a table that lacks the last checkpoint.
 """
 # test: terminal tier=check timeout=120 ranks=2 waits=yes
 # test: watch tier=check timeout=120 waits=yes
@@ -227,6 +229,7 @@ def watching(v):
     v.same('one that is killed: status of both, the reason',
            (status, seen, 'its process is gone' in err), (-9, 1, True))
     fails(v, blast)
+    follows(v, blast)
     elsewhere(v)
     begins(v, blast)
 
@@ -238,6 +241,31 @@ def fails(v, blast):
     v.same('one that fails: status, its message', (r.status, w.status, w.err), (2, 2, r.err))
     w = ptah.Run([SIMULATE, '-q', '-o', 'none', blast, 'run_params/nrestart=7'], '.')
     v.same('a directory made for it is gone', (w.status, os.path.exists('none')), (2, False))
+
+
+def follows(v, blast):
+    """inspect --campaign --follow, of a run that begins after it, and of runs that are over."""
+    inspect = ptah.program('inspect')
+    w = subprocess.Popen([inspect, '--campaign', '--follow', 'followed'], text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env={**os.environ, **ptah.ENVIRONMENT})
+    ptah.Run([SIMULATE, '-q', '-o', 'followed', blast, 'output_params/foutput=5'], '.')
+    out, err = w.communicate(timeout=SECONDS)
+    tables = re.split(r'^#.*\n', out, flags=re.M)[1:]
+    lines = [x.count('\n') for x in tables]
+    v.same('followed: status, tables grow, the last is that of the end',
+           (w.returncode, lines == sorted(set(lines)), tables[-1].count('sound'),
+            err.splitlines()[-1].split(',')[0]),
+           (0, True, len([x for x in os.listdir('followed') if x.startswith('output_')]),
+            'followed: completed'))
+    for runs, status in ((['ends'], 0), (['ends', 'stops'], 75), (['stops', 'dies'], 1),
+                         (['dies', 'fails', 'ends'], 2)):
+        r = ptah.Run([inspect, '--campaign', '--follow', *runs], '.', timeout=SECONDS)
+        v.same('follow %s: status' % ', '.join(runs), r.status, status)
+    newest = 'ends/' + max(x for x in os.listdir('ends') if x.startswith('output_'))
+    for words, says in ((['-'], 'needs directories'), ([newest], 'is a checkpoint')):
+        r = ptah.Run([inspect, '--campaign', '--follow', *words], '.', timeout=10)
+        v.same('follow %s' % words, (r.status, says in r.err), (2, True))
 
 
 def elsewhere(v):
@@ -266,6 +294,16 @@ def elsewhere(v):
     v.same('a torn file is no run', t.until('no run has begun in other'), True)
     t.p.kill()
     t.end()
+    old = time.time() - 60
+    os.utime('other/progress.json', (old, old))
+    w = subprocess.Popen([SIMULATE, '--watch', 'other'], text=True, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE)
+    said = w.stderr.readline()
+    v.same('a damaged file that nobody writes',
+           'is damaged, and has not been written for 6' in said, True)
+    shutil.copy('ends/progress.json', 'other/progress.json')
+    v.same('it is seen when it changes, and was named once',
+           (w.wait(SECONDS), w.stderr.read()), (0, ''))
     for place, says in (('blast.nml', 'is a file'), ('', 'needs the directory')):
         w = ptah.Run([SIMULATE, '--watch', place], '.', timeout=10)
         v.same('a watch of %r' % place, (w.status, says in w.err, w.err.count('\n')), (2, True, 1))

@@ -1,9 +1,9 @@
 /* progress_test: the time left of runs whose steps are known, the line, and the file progress.json.
  *
- *     progress_test PLACE FILE    PLACE: time or aexp; FILE: of simulate -j
+ *     progress_test PLACE FILE [SHARE]    PLACE: time or aexp; FILE: of simulate -j
  *
- * prints the work of the second half of that run by the steps of the first, over what it was;
- * updates are the clock, so that the number is the same on every machine.
+ * prints the work that is left after a share (default 0.5) of that of the run by its steps so far,
+ * over what it was; updates are the clock, so that the number is the same on every machine.
  *
  * Catches: the mean so far in place of the growth, points lost where memory is full, a speed that
  * includes a slow beginning, a line wider than its terminal, a torn file taken for a whole one. */
@@ -42,8 +42,9 @@ static void test_powers(void)
     for (int k = 0; k < 5; k++)
         for (int n = 40; n <= 40000; n *= 10) {
             /* of 40 steps two make the last tenth of the work, which tell little */
-            const double a = ratio(0.02, n, true, power[k], 0.4),
-                         near = power[k] < 2 ? 0.02 : n > 40 ? 0.08 : 0.2;
+            const double a = ratio(0.02, n, true, power[k], 0.4), near = power[k] < 2 ? 0.02
+                                                                         : n > 40     ? 0.08
+                                                                                      : 0.2;
             CHECK(fabs(a - 1) < near, "power %g, %d steps: %g", power[k], n, a);
         }
     for (int n = 40; n <= 4000; n *= 10) {
@@ -254,7 +255,7 @@ static int read_steps(const char *place, const char *path, double (*step)[2])
     return n;
 }
 
-static int replay(const char *place, const char *path)
+static int replay(const char *place, const char *path, double share)
 {
     static double step[STEPS][2];
     struct pace p;
@@ -262,7 +263,7 @@ static int replay(const char *place, const char *path)
     int i = 1;
     if (n < 4) return 1;
     pace_begin(&p, step[0][0]);
-    for (; i < n && step[i][1] < step[n - 1][1] / 2; i++)
+    for (; i < n && step[i][1] < share * step[n - 1][1]; i++)
         pace_step(&p, step[i][0], step[i][1] - step[i - 1][1], step[i][1] - step[i - 1][1]);
     printf("%g\n", pace_left(&p, step[n - 1][0]) / (step[n - 1][1] - step[i - 1][1]));
     return 0;
@@ -270,7 +271,7 @@ static int replay(const char *place, const char *path)
 
 int main(int argc, char **argv)
 {
-    if (argc == 3) return replay(argv[1], argv[2]);
+    if (argc > 2) return replay(argv[1], argv[2], argc > 3 ? strtod(argv[3], NULL) : 0.5);
     test_powers();
     test_bends();
     test_noise();
