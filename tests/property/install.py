@@ -267,6 +267,40 @@ def release(folder, **env):
     return path, data, recipes
 
 
+def check_apptainer(v, folder, archive):
+    """The recipe of Apptainer by the rules of its definition files: each stage has a bootstrap, a
+    source and a name, sections are known and are given once a stage, a stage copies what is there or
+    comes from an earlier one, the shell parses all scripts, and what they start is in the archive."""
+    with open(os.path.join(folder, 'build', 'recipes', 'ptah.def')) as f:
+        stages = re.split(r'^(?=Bootstrap:)', f.read(), flags=re.M)[1:]
+    known = {'files', 'post', 'test', 'runscript', 'labels', 'help'}
+    names, copied, scripts = [], [], []
+    for stage in stages:
+        head, *rest = re.split(r'^%', stage, flags=re.M)
+        keys = dict(re.findall(r'^(\w+): (\S+)$', head, re.M))
+        titles = [x.split('\n')[0] for x in rest]
+        v.same('apptainer: head of a stage', sorted(keys), ['Bootstrap', 'From', 'Stage'])
+        v.same('apptainer: its sections', sorted({x.split()[0] for x in titles} - known), [])
+        v.same('apptainer: none twice', len({x.split()[0] for x in titles}), len(titles))
+        v.same('apptainer: it copies from an earlier stage',
+               [x for x in titles if ' from ' in x and x.split()[2] not in names], [])
+        names.append(keys.get('Stage'))
+        for title, text in zip(titles, rest):
+            body = text[len(title):]
+            if title in ('post', 'test', 'runscript'):
+                scripts.append(body)
+            elif title == 'files':
+                copied += [line.split()[0] for line in body.split('\n') if line.strip()]
+    v.same('apptainer: two stages, which copy the archive', (names, copied),
+           (['build', 'final'], [archive + '.tar.xz']))
+    for text in scripts:
+        r = subprocess.run(['sh', '-n'], input=text, text=True, capture_output=True)
+        v.same('apptainer: a script that the shell parses', (r.returncode, r.stderr), (0, ''))
+        for path in re.findall(r'\b((?:scripts|packaging)/\S+)', text):
+            v.same('apptainer: %s is in the archive' % path,
+                   os.access(os.path.join(archive, path), os.X_OK), True)
+
+
 def test_dist(v):
     if not os.path.exists(os.path.join(ptah.ROOT, '.git')):
         ptah.skip('not a git checkout')
@@ -289,6 +323,7 @@ def test_dist(v):
     v.same('its files are those of the commit', files_below(name),
            sorted(tracked.out.split('\0')[:-1]))
     v.same('modes', modes_below(name), [])
+    check_apptainer(v, 'one', name)
     r = subprocess.run(['packaging/dist', '.'], cwd=name, text=True, capture_output=True)
     v.same('make dist in an archive', (r.returncode, r.stderr.count('\n')), (2, 1))
     r = make('help')
