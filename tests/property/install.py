@@ -269,8 +269,9 @@ def release(folder, **env):
 
 def check_apptainer(v, folder, archive):
     """The recipe of Apptainer by the rules of its definition files: each stage has a bootstrap, a
-    source and a name, sections are known and are given once a stage, a stage copies what is there or
-    comes from an earlier one, the shell parses all scripts, and what they start is in the archive."""
+    source and a name, sections are known and are given once a stage, a stage copies what is there
+    or comes from an earlier one, the shell parses all scripts, which start what is in the archive.
+    """
     with open(os.path.join(folder, 'build', 'recipes', 'ptah.def')) as f:
         stages = re.split(r'^(?=Bootstrap:)', f.read(), flags=re.M)[1:]
     known = {'files', 'post', 'test', 'runscript', 'labels', 'help'}
