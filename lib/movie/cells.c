@@ -5,7 +5,7 @@
 #include "oct/gas_kern.h"
 
 /* Values of the cells of a block, [PAINT_CELLS] each. */
-enum { RHO, INVERSE, VX, VY, VZ, PRESSURE, SCRATCH };
+enum { RHO, INVERSE, VX, VY, VZ, ENERGY, PRESSURE, SCRATCH };
 enum { FIRST = SCRATCH + 1 };
 _Static_assert(FIRST + MOVIE_VARIABLES <= PAINT_ROWS, "rows of a painter");
 
@@ -28,6 +28,30 @@ static bool sees(const struct paint *p, const struct plan *k, const struct block
     return !raster_misses(&k->view, at, side);
 }
 
+/* Whether the octs of a block are those of a cube of 4³ octs, none of which has children. */
+static bool is_cube(const struct paint *p, const struct block *b)
+{
+    uint64_t split[PAINT_OCTS / 8], any = 0;
+    if (p->ndim != 3 || b->n != PAINT_OCTS || b->key[0] % PAINT_OCTS != 0) return false;
+    if (b->key[PAINT_OCTS - 1] - b->key[0] != PAINT_OCTS - 1) return false;
+    memcpy(split, b->split, sizeof split);
+    for (int i = 0; i < PAINT_OCTS / 8; i++) any |= split[i];
+    return any == 0;
+}
+
+/* In a cube, bits d and 3 + d of an oct's number are those of its place along axis d. */
+static void list_cube(const struct block *b, struct cells *c)
+{
+    int64_t x[3];
+    okey_coords(b->key[0], x);
+    c->n = PAINT_OCTS;
+    memset(c->drawn, 255, sizeof c->drawn);
+    for (int i = 0; i < PAINT_OCTS; i++) c->at[i] = i;
+    for (int d = 0; d < 3; d++)
+        for (int i = 0; i < PAINT_OCTS; i++)
+            c->x[d][i] = (int32_t)x[d] + (i >> d & 1) + 2 * (i >> (3 + d) & 1);
+}
+
 /* Lists the octs that have cells to be drawn. */
 static void choose(const struct paint *p, const struct block *b, struct cells *c)
 {
@@ -35,7 +59,9 @@ static void choose(const struct paint *p, const struct block *b, struct cells *c
     c->level = b->level, c->n = 0, c->seen = 0;
     for (int k = 0; k < p->ncamera; k++)
         if (sees(p, &p->plan[k], b)) c->seen |= 1u << k;
-    for (int i = 0; c->seen && i < b->n; i++) {
+    c->cube = c->seen && is_cube(p, b);
+    if (c->cube) list_cube(b, c);
+    for (int i = 0; !c->cube && c->seen && i < b->n; i++) {
         const unsigned drawn = b->level < p->movie.levelmax ? ~(unsigned)b->split[i] & all : all;
         int64_t x[3];
         if (!drawn) continue;
@@ -48,20 +74,30 @@ static void choose(const struct paint *p, const struct block *b, struct cells *c
 
 /* ---- values ---- */
 
+/* The gas of a block: rows of the mesh itself if all octs of the block are drawn, or of the
+ * painter. */
+struct fluid {
+    const double *rho, *inverse, *v[3], *pressure;
+};
+
 static double *row(const struct painter *a, int v)
 {
     return a->value + (size_t)v * PAINT_CELLS;
 }
 
-static void gather(double *to, const double (*from)[8], const struct cells *c)
+/* The rows of the octs that are drawn; `to`: room for them. */
+static const double *gather(double *to, const double (*from)[8], const struct block *b,
+                            const struct cells *c)
 {
-    for (int i = 0; i < c->n; i++) {
-        __builtin_prefetch(from[c->at[i]] + 8 * PAINT_OCTS); /* the next block, in most cases */
-        memcpy(to + 8 * i, from[c->at[i]], sizeof from[0]);
-    }
+    for (int i = 0; i < c->n; i++)
+        __builtin_prefetch(from[c->at[i]] + 8 * PAINT_OCTS, 0,
+                           2); /* the next block, in most cases */
+    if (c->n == b->n) return from[0];
+    for (int i = 0; i < c->n; i++) memcpy(to + 8 * i, from[c->at[i]], sizeof from[0]);
+    return to;
 }
 
-static void add_square(double *to, const double (*l)[8], const double (*r)[8],
+static void add_square(double *restrict to, const double (*l)[8], const double (*r)[8],
                        const struct cells *c)
 {
     for (int i = 0; i < c->n; i++)
@@ -71,41 +107,63 @@ static void add_square(double *to, const double (*l)[8], const double (*r)[8],
         }
 }
 
-static void magnetic_pressure(double *to, const struct block *b, const struct cells *c)
+static void magnetic_pressure(double *restrict to, const struct block *b, const struct cells *c)
 {
     for (int i = 0; i < 8 * c->n; i++) to[i] = 0;
     for (int d = 0; d < 3; d++) add_square(to, b->b[2 * d], b->b[2 * d + 1], c);
 }
 
-/* Density, its inverse, velocities, and the pressure if a variable needs it. */
-static void fluid(const struct paint *p, const struct painter *a, const struct block *b,
-                  const struct cells *c)
+static void multiply(double *restrict to, const double *x, const double *y, int n)
 {
-    double *rho = row(a, RHO), *inverse = row(a, INVERSE), *e = row(a, PRESSURE);
-    const double smallr = p->head->smallr, gamma = p->head->gamma;
-    gather(rho, b->u[GAS_DENSITY], c);
+    for (int i = 0; i < n; i++) to[i] = x[i] * y[i];
+}
+
+static void thermal(const struct fluid *f, const double *e, double gamma, int n,
+                    double *restrict to)
+{
+    const double *rho = f->rho, *vx = f->v[0], *vy = f->v[1], *vz = f->v[2];
+    for (int i = 0; i < n; i++)
+        to[i] = gas_pressure(gas_internal_v(e[i], rho[i], vx[i], vy[i], vz[i]), gamma);
+}
+
+/* Energy of the gas without that of fields and of other kinds. */
+static const double *energy(const struct paint *p, const struct painter *a, const struct block *b,
+                            const struct cells *c)
+{
+    double *to = row(a, ENERGY), *other = row(a, SCRATCH);
+    const double *e = gather(to, b->u[GAS_ENERGY], b, c);
+    if (b->b[0]) {
+        magnetic_pressure(other, b, c);
+        for (int i = 0; i < 8 * c->n; i++) to[i] = e[i] - other[i];
+        e = to;
+    }
+    for (int k = 0; k < p->head->energy.n; k++) {
+        const double *x = gather(other, b->u[GAS_SCALARS + k], b, c);
+        for (int i = 0; i < 8 * c->n; i++) to[i] = e[i] - x[i];
+        e = to;
+    }
+    return e;
+}
+
+/* Density, its inverse, velocities, and the pressure if a variable needs it. */
+static void fluid_of(const struct paint *p, const struct painter *a, const struct block *b,
+                     const struct cells *c, struct fluid *f)
+{
+    double *restrict inverse = row(a, INVERSE);
+    const double smallr = p->head->smallr;
+    const double *rho = f->rho = gather(row(a, RHO), b->u[GAS_DENSITY], b, c);
     if (p->needs == NEEDS_NOTHING) return;
     for (int i = 0; i < 8 * c->n; i++) inverse[i] = 1 / (rho[i] > smallr ? rho[i] : smallr);
+    f->inverse = inverse;
     if (p->needs == NEEDS_INVERSE) return;
     for (int d = 0; d < 3; d++) {
         double *v = row(a, VX + d);
-        gather(v, b->u[GAS_MOMENTUM + d], c);
-        for (int i = 0; i < 8 * c->n; i++) v[i] *= inverse[i];
+        multiply(v, gather(row(a, SCRATCH), b->u[GAS_MOMENTUM + d], b, c), inverse, 8 * c->n);
+        f->v[d] = v;
     }
     if (p->needs == NEEDS_VELOCITY) return;
-    gather(e, b->u[GAS_ENERGY], c);
-    if (b->b[0]) {
-        double *magnetic = row(a, SCRATCH);
-        magnetic_pressure(magnetic, b, c);
-        for (int i = 0; i < 8 * c->n; i++) e[i] -= magnetic[i];
-    }
-    for (int k = 0; k < p->head->energy.n; k++) {
-        gather(row(a, SCRATCH), b->u[GAS_SCALARS + k], c);
-        for (int i = 0; i < 8 * c->n; i++) e[i] -= row(a, SCRATCH)[i];
-    }
-    const double *vx = row(a, VX), *vy = row(a, VY), *vz = row(a, VZ);
-    for (int i = 0; i < 8 * c->n; i++)
-        e[i] = gas_pressure(gas_internal_v(e[i], rho[i], vx[i], vy[i], vz[i]), gamma);
+    thermal(f, energy(p, a, b, c), p->head->gamma, 8 * c->n, row(a, PRESSURE));
+    f->pressure = row(a, PRESSURE);
 }
 
 /* Whether a variable is a non-thermal energy, which is drawn as its pressure. */
@@ -119,60 +177,89 @@ static double energy_pressure(const struct paint *p, int v, double energy)
     return gas_pressure(energy, p->head->energy.gamma[v - GAS_SCALARS]);
 }
 
+static void speed(const struct fluid *f, int n, double *restrict to)
+{
+    const double *vx = f->v[0], *vy = f->v[1], *vz = f->v[2];
+    for (int i = 0; i < n; i++) to[i] = sqrt(vx[i] * vx[i] + vy[i] * vy[i] + vz[i] * vz[i]);
+}
+
+static void temperature(const struct fluid *f, double unit, int n, double *restrict to)
+{
+    const double *x = f->pressure, *inverse = f->inverse;
+    for (int i = 0; i < n; i++) to[i] = x[i] * inverse[i] * unit;
+}
+
+static void scalar(const struct paint *p, const struct fluid *f, int v, const double *x, int n,
+                   double *restrict to)
+{
+    if (is_energy(p, v))
+        for (int i = 0; i < n; i++) to[i] = energy_pressure(p, v, x[i]);
+    else
+        multiply(to, x, f->inverse, n);
+}
+
 /* The values of a variable: of its own row, or of one that there is. */
 static const double *variable(const struct paint *p, const struct painter *a, const struct block *b,
-                              const struct cells *c, int v)
+                              const struct cells *c, const struct fluid *f, int v)
 {
     const struct movie_variable *k = &p->movie.variable[p->gas[v]];
     double *to = row(a, FIRST + v);
-    const double *inverse = row(a, INVERSE), *vx = row(a, VX), *vy = row(a, VY), *vz = row(a, VZ);
     const int n = 8 * c->n;
     switch ((int)k->quantity) {
     case MOVIE_DENSITY:
-        return row(a, RHO);
+        return f->rho;
     case MOVIE_VX:
     case MOVIE_VY:
     case MOVIE_VZ:
-        return row(a, VX + (int)(k->quantity - MOVIE_VX));
+        return f->v[(int)(k->quantity - MOVIE_VX)];
     case MOVIE_PRESSURE:
-        return row(a, PRESSURE);
+        return f->pressure;
     case MOVIE_TEMPERATURE:
-        for (int i = 0; i < n; i++) to[i] = row(a, PRESSURE)[i] * inverse[i] * p->units.temperature;
+        temperature(f, p->units.temperature, n, to);
         return to;
     case MOVIE_SPEED:
-        for (int i = 0; i < n; i++) to[i] = sqrt(vx[i] * vx[i] + vy[i] * vy[i] + vz[i] * vz[i]);
+        speed(f, n, to);
         return to;
     case MOVIE_FIELD:
         magnetic_pressure(to, b, c);
         return to;
     default:
-        gather(to, b->u[k->scalar], c);
-        for (int i = 0; i < n; i++)
-            to[i] = is_energy(p, k->scalar) ? energy_pressure(p, k->scalar, to[i])
-                                            : to[i] * inverse[i];
+        scalar(p, f, k->scalar, gather(row(a, SCRATCH), b->u[k->scalar], b, c), n, to);
         return to;
     }
 }
 
-/* Leaves out cells with values that are not finite. */
-static void leave_out_bad(const struct paint *p, struct painter *a, struct cells *c,
-                          const double *const *value)
+/* The largest absolute value of a row; NaN if one of its numbers is not finite. */
+static double highest(const double *x, int n)
 {
-    double sum = 0;
-    for (int v = -1; v < p->ngas; v++) {
-        const double *x = v < 0 ? row(a, RHO) : value[v];
-#pragma omp simd reduction(+ : sum)
-        for (int i = 0; i < 8 * c->n; i++) sum += 0 * (x[i] * PAINT_HUGE);
+    double sum = 0, high = 0;
+#pragma omp simd reduction(+ : sum) reduction(max : high)
+    for (int i = 0; i < n; i++) {
+        sum += 0 * x[i];
+        high = fabs(x[i]) > high ? fabs(x[i]) : high;
     }
-    if (sum == 0) return;
-    for (int v = -1; v < p->ngas; v++) {
-        const double *x = v < 0 ? row(a, RHO) : value[v];
-        for (int i = 0; i < 8 * c->n; i++) {
-            const unsigned bit = 1u << i % 8;
-            if (isfinite(x[i] * PAINT_HUGE) || !(c->drawn[i / 8] & bit)) continue;
-            c->drawn[i / 8] &= (unsigned char)~bit;
-            a->bad++;
-        }
+    return high + sum;
+}
+
+/* Leaves out the cells of a row with values that are not finite. */
+static void leave_out(struct painter *a, struct cells *c, const double *x)
+{
+    for (int i = 0; i < 8 * c->n; i++) {
+        const unsigned bit = 1u << i % 8;
+        if (isfinite(x[i] * PAINT_HUGE) || !(c->drawn[i / 8] & bit)) continue;
+        c->drawn[i / 8] &= (unsigned char)~bit;
+        a->bad++;
+    }
+}
+
+/* high: bounds of the density and of values, NaN or too large for cells that are left out. */
+static void leave_out_bad(const struct paint *p, struct painter *a, struct cells *c,
+                          const double *rho, const double *const *value, double *high)
+{
+    for (int v = -1; v < p->ngas; v++, high++) {
+        const double *x = v < 0 ? rho : value[v];
+        *high = v >= 0 && x == rho ? high[-1 - v] : highest(x, 8 * c->n);
+        if (!isfinite(*high * PAINT_HUGE)) leave_out(a, c, x);
     }
 }
 
@@ -216,9 +303,10 @@ static unsigned keep_cells(const struct paint *p, const struct group *g, const s
 }
 
 /* Weights of the cells of a level, but for factors that all cells of a camera share. They are those
- * of RAMSES: a cell is divided among the pixels that it covers, in proportion to 1/dx². */
-static void weights(const struct paint *p, const struct group *g, int level, const double *rho,
-                    int n, double *w)
+ * of RAMSES: a cell is divided among the pixels that it covers, in proportion to 1/dx². Returns the
+ * largest for a density up to `high`. */
+static double weights(const struct paint *p, const struct group *g, int level, const double *rho,
+                      double high, int n, double *restrict w)
 {
     const double dx = p->head->boxlen / ldexp(1, level), flat = p->ndim == 2 ? 1 : dx;
     const double factor = g->method == MEAN_DENSITY ? 1 / (dx * dx) : flat;
@@ -226,69 +314,92 @@ static void weights(const struct paint *p, const struct group *g, int level, con
         for (int i = 0; i < n; i++) w[i] = factor;
     else
         for (int i = 0; i < n; i++) w[i] = rho[i] * factor;
+    return g->method == MEAN_VOLUME ? factor : high * factor;
+}
+
+/* Whether all cells of all octs are drawn. */
+static bool all_drawn(const unsigned char *drawn, int n)
+{
+    unsigned char all = 255;
+    for (int i = 0; i < n; i++) all &= drawn[i];
+    return all == 255;
 }
 
 /* Values of cells that are not drawn. */
 static void clear(double *x, int n, const unsigned char *drawn, double none)
 {
+    if (all_drawn(drawn, n)) return;
     for (int i = 0; i < n; i++)
         for (int k = 0; drawn[i] != 255 && k < 8; k++)
             if (!(drawn[i] >> k & 1)) x[8 * i + k] = none;
 }
 
-static void group_sums(const struct paint *p, const struct painter *a, int g,
-                       const unsigned char *drawn, const struct cells *c,
-                       const double *const *value)
+/* Makes room for the highest term of value v. None is above `bound`, unless that is NaN. */
+static void raise(const struct paint *p, struct painter *a, int g, int v, int n, double bound)
 {
-    const struct group *k = &p->group[g];
-    double *to = a->sum[g], *w = to;
+    const double *x = a->sum[g] + (size_t)v * PAINT_CELLS;
+    double high = 0;
+    if (bound < a->scale[g][v].limit) return;
+#pragma omp simd reduction(max : high)
+    for (int i = 0; i < n; i++) high = fabs(x[i]) > high ? fabs(x[i]) : high;
+    if (!(high < a->scale[g][v].limit)) painter_raise(p, a, g, v, scale_for(&a->scale[g][v], high));
+}
+
+/* Terms of means: weights, and their products with values. Rounding is monotonic: a product is at
+ * most that of the largest factors. */
+static void mean_terms(const struct paint *p, struct painter *a, int g, const unsigned char *drawn,
+                       const struct cells *c, const double *rho, const double *const *value,
+                       const double *high)
+{
     const int n = 8 * c->n;
-    const bool mean = k->method <= MEAN_VOLUME, extreme = k->method >= METHOD_MIN;
-    if (mean) {
-        weights(p, k, c->level, row(a, RHO), n, w);
-        clear(w, c->n, drawn, 0);
-        to += PAINT_CELLS;
-    }
-    for (int v = 0; v < p->ngas; v++, to += PAINT_CELLS) {
-        const double *x = value[v];
-        if (mean)
-            for (int i = 0; i < n; i++) to[i] = w[i] * x[i];
-        else
-            for (int i = 0; i < n; i++) to[i] = k->method == METHOD_MIN ? -x[i] : x[i];
+    double *w = a->sum[g];
+    const double heaviest = weights(p, &p->group[g], c->level, rho, high[0], n, w);
+    clear(w, c->n, drawn, 0);
+    raise(p, a, g, 0, n, heaviest);
+    for (int v = 0; v < p->ngas; v++) {
+        double *to = w + (size_t)(v + 1) * PAINT_CELLS;
+        multiply(to, w, value[v], n);
         /* 0 times a value that is not finite is NaN */
-        clear(to, c->n, drawn, extreme ? -INFINITY : 0);
+        clear(to, c->n, drawn, 0);
+        raise(p, a, g, v + 1, n, heaviest * high[v + 1]);
     }
 }
 
-/* Makes room for the highest term of the block. */
-static void raise(const struct paint *p, struct painter *a, int g, const struct cells *c)
+/* Terms of sums, and values whose extremes are sought. */
+static void plain_terms(const struct paint *p, struct painter *a, int g, const unsigned char *drawn,
+                        const struct cells *c, const double *const *value, const double *high)
 {
-    const struct group *k = &p->group[g];
-    for (int v = 0; v < k->n && k->method < METHOD_MIN; v++) {
-        const double *x = a->sum[g] + (size_t)v * PAINT_CELLS;
-        double high = 0;
-#pragma omp simd reduction(max : high)
-        for (int i = 0; i < 8 * c->n; i++) high = fabs(x[i]) > high ? fabs(x[i]) : high;
-        if (!(high < a->scale[g][v].limit))
-            painter_raise(p, a, g, v, scale_for(&a->scale[g][v], high));
+    const enum movie_method method = p->group[g].method;
+    const double sign = method == METHOD_MIN ? -1 : 1;
+    const int n = 8 * c->n;
+    for (int v = 0; v < p->ngas; v++) {
+        double *restrict to = a->sum[g] + (size_t)v * PAINT_CELLS;
+        const double *x = value[v];
+        for (int i = 0; i < n; i++) to[i] = sign * x[i];
+        clear(to, c->n, drawn, method >= METHOD_MIN ? -INFINITY : 0);
+        if (method < METHOD_MIN) raise(p, a, g, v, n, high[v + 1]);
     }
 }
 
 static void draw(struct paint *p, struct painter *a, const struct block *b, struct cells *c)
 {
     const double *value[MOVIE_VARIABLES];
+    double high[PAINT_VALUES];
     unsigned char drawn[PAINT_OCTS];
-    fluid(p, a, b, c);
-    for (int v = 0; v < p->ngas; v++) value[v] = variable(p, a, b, c, v);
-    leave_out_bad(p, a, c, value);
+    struct fluid f = {0};
+    fluid_of(p, a, b, c, &f);
+    for (int v = 0; v < p->ngas; v++) value[v] = variable(p, a, b, c, &f, v);
+    leave_out_bad(p, a, c, f.rho, value, high);
     for (int g = 0; g < p->ngroup; g++) {
         const struct group *k = &p->group[g];
         const bool cut = k->ivar >= 0 || (k->zoom && p->movie.zoom_ivar >= 0);
-        for (int i = 0; i < c->n; i++)
-            drawn[i] = (unsigned char)(cut ? keep_cells(p, k, b, c->at[i], c->drawn[i])
-                                           : c->drawn[i]);
-        group_sums(p, a, g, drawn, c, value);
-        raise(p, a, g, c);
+        memcpy(drawn, c->drawn, sizeof drawn);
+        for (int i = 0; cut && i < c->n; i++)
+            drawn[i] = (unsigned char)keep_cells(p, k, b, c->at[i], c->drawn[i]);
+        if (k->method <= MEAN_VOLUME)
+            mean_terms(p, a, g, drawn, c, f.rho, value, high);
+        else
+            plain_terms(p, a, g, drawn, c, value, high);
         c->sum[g] = a->sum[g];
     }
 }

@@ -114,6 +114,42 @@ static void raise_oct(const double *x, int n, int w, int which, int64_t *at)
     }
 }
 
+/* Octs of a cube that are one behind the other along axis w, from the first to the next. */
+#define BEHIND(j, w) (((j)&1) << (w) | ((j) >> 1) << (3 + (w)))
+
+typedef unsigned long long bits4 __attribute__((vector_size(32), may_alias, aligned(8)));
+
+/* Adds the octs of a cube along axis w. first: places of the values of the first octs; at: their
+ * columns, NULL where there is none. The bits of magic numbers are subtracted once for four octs.
+ */
+VEC4_INLINE void add_cube(const struct scale *s, const double *x, int w, const int first[16],
+                          int64_t *const at[16])
+{
+    const vec4 magic[DIGITS] = {s->magic[0] + (vec4){0}, s->magic[1] + (vec4){0},
+                                s->magic[2] + (vec4){0}};
+    bits4 extra[DIGITS];
+    for (int k = 0; k < DIGITS; k++) extra[k] = 4 * (unsigned long long)s->bits[k] + (bits4){0};
+    for (int i = 0; i < 16; i++) {
+        const double *oct = x + first[i];
+        bits4 sum[DIGITS];
+        if (!at[i]) continue;
+        for (int k = 0; k < DIGITS; k++) sum[k] = *(const bits4 *)(at[i] + 4 * k) - extra[k];
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) {
+            vec4 part[2];
+            fold(oct + 8 * BEHIND(j, w), w, part);
+            vec4 left = part[0] + part[1];
+#pragma GCC unroll 3
+            for (int k = 0; k < DIGITS; k++) {
+                const vec4 moved = left + magic[k];
+                sum[k] += (bits4)moved;
+                left -= moved - magic[k];
+            }
+        }
+        for (int k = 0; k < DIGITS; k++) *(bits4 *)(at[i] + 4 * k) = sum[k];
+    }
+}
+
 /* The column of an oct, NULL: not in the frame; *which: its cells that are. */
 static int64_t *column_of(const struct columns *c, struct sheet *s, const int axis[3],
                           const struct cells *k, int i, int *which)
@@ -127,6 +163,47 @@ static int64_t *column_of(const struct columns *c, struct sheet *s, const int ax
     return sheet_at(s, c->slot[0][x], c->slot[1][y]);
 }
 
+/* The columns of the octs of a cube, four along u by four along v; NULL: not in the frame. first:
+ * places of the values of the octs that are the first ones along axis w. */
+static void columns_of_cube(const struct columns *c, struct sheet *s, const int axis[3],
+                            const struct cells *k, int first[16], int64_t *at[16])
+{
+    int slot[2][4];
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < 4; i++) {
+            const int x = k->x[axis[side]][0] - c->from[side] + i;
+            slot[side][i] = (unsigned)x < (unsigned)c->n[side] ? c->slot[side][x] : -1;
+        }
+    for (int i = 0; i < 16; i++) {
+        const int u = slot[0][i & 3], v = slot[1][i >> 2];
+        at[i] = (u | v) < 0 ? NULL : sheet_at(s, u, v);
+        first[i] = 8 * (BEHIND(i & 3, axis[0]) | BEHIND(i >> 2, axis[1]));
+    }
+}
+
+/* Adds a cube of octs; returns false if not all of its depth is in the frame. */
+static bool add_whole(const struct plan *p, const struct scale *scale, int n, const double *sum,
+                      struct sheet *s, const struct cells *c)
+{
+    const struct columns *of = &p->column[c->level];
+    const int axis[3] = {p->view.u, p->view.v, p->view.w}, w = axis[2];
+    const int64_t z = 2 * (int64_t)c->x[w][0];
+    int64_t *at[16];
+    int first[16];
+    if (z < of->depth[0] || z + 8 > of->depth[1]) return false;
+    columns_of_cube(of, s, axis, c, first, at);
+    for (int v = 0; v < n; v++, sum += PAINT_CELLS) {
+        if (w == 2)
+            add_cube(&scale[v], sum, 2, first, at);
+        else if (w == 1)
+            add_cube(&scale[v], sum, 1, first, at);
+        else
+            add_cube(&scale[v], sum, 0, first, at);
+        for (int i = 0; i < 16; i++) at[i] = at[i] ? at[i] + 4 * DIGITS : NULL;
+    }
+    return true;
+}
+
 void columns_add(struct paint *p, struct painter *a, int camera, const struct cells *c)
 {
     const struct plan *k = &p->plan[camera];
@@ -135,6 +212,9 @@ void columns_add(struct paint *p, struct painter *a, int camera, const struct ce
     const struct scale *scale = a->scale[k->group];
     const int axis[3] = {v->u, v->v, v->w}, n = p->group[k->group].n;
     const double *sum = c->sum[k->group];
+    if (c->cube && v->law.method < METHOD_MIN &&
+        add_whole(k, scale, n, sum, &a->column[camera][c->level], c))
+        return;
     for (int i = 0; i < c->n; i++) {
         int which;
         int64_t *at = column_of(of, &a->column[camera][c->level], axis, c, i, &which);

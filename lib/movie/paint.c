@@ -105,8 +105,9 @@ static void draw_mesh_block(struct paint *p, struct painter *a, const struct mes
     unsigned char split[PAINT_OCTS];
     struct block b = {.level = l, .key = lv->key + at, .split = split};
     b.n = lv->nown - at < PAINT_OCTS ? (int)(lv->nown - at) : PAINT_OCTS;
-    for (int i = 0; i < b.n; i++) {
-        split[i] = 0;
+    const bool deeper = l < m->levelmax && m->lev[l + 1].total > 0;
+    memset(split, 0, sizeof split);
+    for (int i = 0; deeper && i < b.n; i++) {
         for (int c = 0; c < 8; c++) split[i] |= (unsigned char)((lv->child[at + i][c] >= 0) << c);
     }
     for (int v = 0; v < m->nvar; v++) b.u[v] = (const double(*)[8])level_gas(lv, v) + at;

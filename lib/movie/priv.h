@@ -13,7 +13,7 @@ enum {
     PAINT_OCTS = 64,                    /* octs of a block */
     PAINT_CELLS = 8 * PAINT_OCTS,       /* their cells */
     PAINT_VALUES = MOVIE_VARIABLES + 1, /* weight and variables */
-    PAINT_ROWS = MOVIE_VARIABLES + 8,   /* rows of values of a block */
+    PAINT_ROWS = MOVIE_VARIABLES + 9,   /* rows of values of a block */
     PAINT_TILE = 8                      /* sites of a tile along a side */
 };
 /* Times a value that is too large for sums, the value is not finite. */
@@ -153,6 +153,7 @@ struct block {
 struct cells {
     int level, n;
     unsigned seen;                    /* cameras that may see the block */
+    bool cube;                        /* 4³ octs without children; their order is that of keys */
     int at[PAINT_OCTS];               /* octs of the block */
     unsigned char drawn[PAINT_OCTS];  /* bits of cells */
     int32_t x[3][PAINT_OCTS];         /* coordinates of the octs */
