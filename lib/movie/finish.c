@@ -77,6 +77,33 @@ static bool read_site(struct image *m, const struct scale *scale, const int64_t 
     return any;
 }
 
+typedef long long four_digits __attribute__((vector_size(32), may_alias, aligned(8)));
+
+/* Sums of the four columns of an oct, by value. Returns the set of columns that have any. */
+static int read_four(const struct image *m, const struct scale *scale, const int64_t *site,
+                     double (*sum)[4])
+{
+    vec4_mask any = {0};
+    for (int k = 0; k < m->n; k++, site += 4 * DIGITS) {
+        vec4 x = {0};
+        for (int d = DIGITS - 1; d >= 0; d--)
+            x += __builtin_convertvector(*(const four_digits *)(site + 4 * d), vec4) *
+                 scale[k].unit[d];
+        any |= x != (vec4){0};
+        *(vec4_any *)sum[k] = x;
+    }
+    return (any[0] & 1) | (any[1] & 2) | (any[2] & 4) | (any[3] & 8);
+}
+
+/* Sums or maxima of one of the columns of an oct into m->part. */
+static bool take_part(struct image *m, const struct scale *scale, const int64_t *site, int part,
+                      int any, double (*sum)[4])
+{
+    if (m->extreme) return read_site(m, scale, site + part, 4);
+    for (int k = 0; k < m->n; k++) m->part[k] = sum[k][part];
+    return any >> part & 1;
+}
+
 /* Pixels that the squares of the cells of a column of octs cover along a side: [2 n], two cells of
  * each oct. */
 struct reach {
@@ -100,14 +127,16 @@ static void lay_squares(const struct paint *p, const struct plan *k, int level, 
                         struct sheet *s)
 {
     struct reach *across = reaches(p, k, level, 0), *up = reaches(p, k, level, 1);
+    const struct scale *scale = p->painter->scale[k->group];
+    double sum[PAINT_VALUES][4];
     for (int j = 0; j < s->nv; j++)
         for (int i = 0; i < s->nu; i++) {
             if (!s->tile[j / PAINT_TILE * s->across + i / PAINT_TILE]) continue;
             const int64_t *site = sheet_at(s, i, j);
+            const int any = m->extreme ? 0 : read_four(m, scale, site, sum);
             for (int part = 0; part < 4; part++) {
                 const int *x = across[2 * i + (part & 1)].at, *y = up[2 * j + (part >> 1)].at;
-                if (x[0] > x[1] || !read_site(m, p->painter->scale[k->group], site + part, 4))
-                    continue;
+                if (x[0] > x[1] || !take_part(m, scale, site, part, any, sum)) continue;
                 for (int row = y[0]; row <= y[1]; row++) lay(m, row, x[0], x[1]);
             }
         }
