@@ -89,9 +89,6 @@ static double *row(const struct painter *a, int v)
 static const double *gather(double *to, const double (*from)[8], const struct block *b,
                             const struct cells *c)
 {
-    for (int i = 0; i < c->n; i++)
-        __builtin_prefetch(from[c->at[i]] + 8 * PAINT_OCTS, 0,
-                           2); /* the next block, in most cases */
     if (c->n == b->n) return from[0];
     for (int i = 0; i < c->n; i++) memcpy(to + 8 * i, from[c->at[i]], sizeof from[0]);
     return to;
