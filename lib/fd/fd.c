@@ -42,7 +42,7 @@ bool fd_advances(const struct fd_par *p, enum fd_field f)
 
 struct fd_stage fd_stage(int i, double dt)
 {
-    return (struct fd_stage){alpha[i], beta[i], dt, i == 0};
+    return (struct fd_stage){alpha[i], beta[i], dt, i == 0, i == FD_SUBSTEPS - 1};
 }
 
 /* Numbers from an array to the next: a multiple of a page, and three lines of a cache. */
@@ -149,6 +149,14 @@ static int64_t cache_part(void)
 #endif
 }
 
+/* Whether the arrays are so large that next values leave the caches before they are read: they then
+ * need not be read into the caches to be written. */
+static bool goes_past(const struct fd_par *p, const struct brick *b)
+{
+    const double bytes = (double)b->size * sizeof(double) * fd_array_count(p);
+    return bytes > 16.0 * (double)cache_part();
+}
+
 /* Rows along y of a block of a box of `rows` × `planes` rows: its planes fit into the cache, blocks
  * are of equal width, and threads have some blocks each where that leaves them wide enough. */
 static int block_rows(const struct fd_par *p, const struct brick *b, int rows, int planes)
@@ -189,6 +197,7 @@ void fd_substep(const struct fd_par *p, const struct brick *b, const int lo[3], 
     fd_advance *f = chosen(&law);
     if (!f || lo[0] >= hi[0] || lo[1] >= hi[1] || lo[2] >= hi[2]) return;
     fd_check_room(p, b);
+    r.past = goes_past(p, b);
     const int wide = block_rows(p, b, hi[1] - lo[1], hi[2] - lo[2]);
     const int ny = (hi[1] - lo[1] + wide - 1) / wide;
     const int nz = (hi[2] - lo[2] + BLOCK_Z - 1) / BLOCK_Z;

@@ -25,11 +25,10 @@ PTAH_HD int fd_needs(enum fd_field f)
     return 0;
 }
 
-/* Whether the second stage of the right-hand side (fd_flow) completes a field: those of the flow
- * but u, to which the third stage adds second derivatives. */
+/* Whether the last stage of the right-hand side (fd_flow) completes a field. */
 PTAH_HD int fd_by_flow(int parts, enum fd_field f)
 {
-    return (parts & fd_needs(f)) && fd_needs(f) != FD_PART_MAGNETIC && (f < FD_UX || f > FD_UZ);
+    return (parts & fd_needs(f)) && fd_needs(f) != FD_PART_MAGNETIC;
 }
 
 enum { FD_REACH = 4 }; /* cells that differences reach, at most */
@@ -58,5 +57,5 @@ PTAH_HD double fd_faster(double max, double speed)
 /* A substep: change = α change + dt F; next = now + β change. */
 struct fd_stage {
     double alpha, beta, dt;
-    int fresh; /* 1: change has no value yet */
+    int fresh, last; /* 1: change has no value yet; its value is not needed any more */
 };

@@ -28,16 +28,38 @@ __attribute__((noinline)) static void put_some(struct fd_stage s, double *change
     for (int i = 0; i < n; i++) {
         double w = rate[i] * s.dt;
         if (!s.fresh) w = change[i] * s.alpha + w;
-        change[i] = w;
+        if (!s.last) change[i] = w;
         next[i] = now[i] + w * s.beta;
     }
+}
+
+/* Stores past the caches, where p begins a vector and the compiler can. */
+VEC_INLINE void put_past(double *p, vec x)
+{
+    if ((uintptr_t)p % sizeof x == 0) {
+#ifdef __clang__
+        __builtin_nontemporal_store(x, (vec *)p);
+        return;
+#elif defined(__AVX512F__)
+        __builtin_ia32_movntpd512(p, x);
+        return;
+#elif defined(__AVX__)
+        __builtin_ia32_movntpd256(p, x);
+        return;
+#endif
+    }
+    vec_store(p, x);
 }
 
 VEC_INLINE void put(const struct fd_rows *r, enum fd_field f, struct span s, vec rate)
 {
     const int64_t at = s.at + s.skip;
     if (s.n == VEC) {
-        fd_put(&r->stage, r->change[f] + at, r->next[f] + at, r->now[f] + at, rate);
+        const vec next = fd_put(&r->stage, r->change[f] + at, r->now[f] + at, rate);
+        if (r->past)
+            put_past(r->next[f] + at, next);
+        else
+            vec_store(r->next[f] + at, next);
         return;
     }
     double rates[VEC];
@@ -53,45 +75,54 @@ VEC_INLINE struct fd_cell cell(const struct fd_rows *r, int64_t at)
     return c;
 }
 
-/* Asks for lines that no row before the next one has read: of the fields, those of the last plane
- * of the differences, and what the substep writes. */
-VEC_INLINE void fetch(const struct fd_rows *r, const int parts, int64_t at)
+/* Asks for lines that no row before the next one has read: of a field, that of the last plane of
+ * the differences, and what the substep reads and writes. Stages ask for some each: many at once
+ * would keep the differences waiting for numbers that are in the second cache. */
+VEC_INLINE void fetch(const struct fd_rows *r, enum fd_field f, int64_t at)
 {
-    const int64_t next = at + r->stride[1], last = next + ORDER / 2 * r->stride[2];
-#define FIELD(symbol, name, needs)                                                                 \
-    if (parts & fd_needs(FD_##symbol)) {                                                           \
-        __builtin_prefetch(r->now[FD_##symbol] + last);                                            \
-        __builtin_prefetch(r->change[FD_##symbol] + next, 1);                                      \
-        __builtin_prefetch(r->next[FD_##symbol] + next, 1);                                        \
-    }
-#include "fd/fields.def"
+    const int64_t next = at + r->stride[1];
+    __builtin_prefetch(r->now[f] + next + ORDER / 2 * r->stride[2]);
+    __builtin_prefetch(r->change[f] + next, 1);
+    if (!r->past) __builtin_prefetch(r->next[f] + next, 1);
 }
 
-/* n vectors of a row through all stages. */
-VEC_INLINE void advance_piece(const struct fd_rows *r, const int parts, const struct span *s, int n)
+/* ∂_t A of n vectors. */
+VEC_INLINE void advance_field(const struct fd_rows *r, const struct span *s, int n,
+                              struct fd_known *k)
 {
-    struct fd_current j[PIECE];
-    vec push[PIECE][3], out[FD_FIELDS];
-    for (int v = 0; v < n; v++) fetch(r, parts, s[v].at);
-    for (int v = 0; v < n && parts & FD_PART_MAGNETIC; v++) {
-        const struct fd_cell c = cell(r, s[v].at);
-        fd_induction(r->law, ORDER, &c, &j[v], out);
-        FD_AXES(i, put(r, FD_AX + i, s[v], out[FD_AX + i]););
-    }
-    if (!(parts & FD_PART_FLOW)) return;
+    vec out[FD_FIELDS];
     for (int v = 0; v < n; v++) {
         const struct fd_cell c = cell(r, s[v].at);
-        fd_flow(r->law, ORDER, parts, &c, &j[v], out);
+        FD_AXES(i, fetch(r, FD_AX + i, s[v].at););
+        fd_induction(r->law, ORDER, &c, &k[v].j, out);
+        FD_AXES(i, put(r, FD_AX + i, s[v], out[FD_AX + i]););
+    }
+}
+
+VEC_INLINE void advance_shear(const struct fd_rows *r, const int i, const struct span *s, int n,
+                              struct fd_known *k)
+{
+    for (int v = 0; v < n; v++) {
+        const struct fd_cell c = cell(r, s[v].at);
+        fetch(r, FD_UX + i, s[v].at);
+        fd_shear(r->law, ORDER, &c, i, &k[v]);
+    }
+}
+
+/* The other fields of n vectors. */
+VEC_INLINE void advance_flow(const struct fd_rows *r, const int parts, const struct span *s, int n,
+                             struct fd_known *k)
+{
+    vec out[FD_FIELDS];
+    FD_AXES(i, advance_shear(r, i, s, n, k););
+    for (int v = 0; v < n; v++) {
+        const struct fd_cell c = cell(r, s[v].at);
+        fetch(r, FD_LNRHO, s[v].at);
+        if (parts & FD_PART_ENTROPY) fetch(r, FD_S, s[v].at);
+        fd_flow(r->law, ORDER, parts, &c, &k[v], out);
 #define FIELD(symbol, name, needs)                                                                 \
     if (fd_by_flow(parts, FD_##symbol)) put(r, FD_##symbol, s[v], out[FD_##symbol]);
 #include "fd/fields.def"
-        FD_AXES(i, push[v][i] = out[FD_UX + i];);
-    }
-    for (int v = 0; v < n; v++) {
-        const struct fd_cell c = cell(r, s[v].at);
-        FD_AXES(i, out[FD_UX + i] = push[v][i];);
-        fd_viscosity(r->law, ORDER, &c, out);
-        FD_AXES(i, put(r, FD_UX + i, s[v], out[FD_UX + i]););
     }
 }
 
@@ -101,13 +132,15 @@ VEC_INLINE void advance_row(const struct fd_rows *r, const int parts, int64_t ro
 {
     while (x < hi) {
         struct span s[PIECE];
+        struct fd_known k[PIECE];
         int n = 0;
         for (; n < PIECE && x < hi; n++, x += VEC) {
             int from = x;
             if (from + VEC > r->own) from = r->own < VEC ? 0 : r->own - VEC;
             s[n] = (struct span){row + from, x - from, x + VEC <= hi ? VEC : hi - x};
         }
-        advance_piece(r, parts, s, n);
+        if (parts & FD_PART_MAGNETIC) advance_field(r, s, n, k);
+        if (parts & FD_PART_FLOW) advance_flow(r, parts, s, n, k);
     }
 }
 
@@ -122,6 +155,9 @@ VEC_INLINE void advance(const struct fd_rows *r, const int parts, const int lo[3
         for (int y = lo[1]; y < hi[1]; y++)
             advance_row(&own, parts, own.start + y * own.stride[1] + z * own.stride[2], lo[0],
                         hi[0]);
+#ifdef __SSE2__
+    __builtin_ia32_sfence(); /* other threads and ranks see what put_past stored */
+#endif
 }
 
 #define ADVANCE(name, parts)                                                                       \

@@ -5,7 +5,12 @@
  * A derivative takes the address of the cell in the array of its field and the steps from a cell to
  * the next along each axis. The order of the differences and the parts of the equations are
  * constants where these functions are inlined, so that loops unroll; what costs little beside a
- * difference (the Lorentz force, upwinding, conduction) is asked at run time. */
+ * difference (the Lorentz force, upwinding, conduction) is asked at run time.
+ *
+ * The right-hand side has three stages: fd_induction, fd_shear for each axis, and fd_flow. The CPU
+ * completes a stage, and an axis, for part of a row before the next: the values that are alive fit
+ * into registers, fewer rows of arrays are read side by side, and the code of a stage is smaller
+ * than the caches of a core. */
 #pragma once
 #include <stddef.h>
 
@@ -206,6 +211,13 @@ struct fd_current {
     vec force[3], square;
 };
 
+/* What stages of the right-hand side compute for later ones: the current, ∇u_i, and the part of
+ * ∂_t u_i that has second derivatives. */
+struct fd_known {
+    struct fd_current j;
+    vec du[3][3], viscous[3];
+};
+
 VEC_INLINE void fd_induction(const struct fd_law *p, const int order, const struct fd_cell *c,
                              struct fd_current *j, vec out[FD_FIELDS])
 {
@@ -236,7 +248,7 @@ struct fd_strain {
     vec same[3], other[3], div;
 };
 
-VEC_INLINE struct fd_strain fd_strain(vec du[3][3])
+VEC_INLINE struct fd_strain fd_strain(const vec du[3][3])
 {
     struct fd_strain s;
     s.div = du[0][0] + du[1][1] + du[2][2];
@@ -267,60 +279,49 @@ VEC_INLINE vec fd_heating(const struct fd_law *p, const int parts, const struct 
     return q * (p->t_inv / sound2);
 }
 
-/* ∂_t lnρ and ∂_t s, and ∂_t u but for second derivatives. */
+/* ∇u_i and the viscous part of ∂_t u_i, whose differences read the same numbers. */
+VEC_INLINE void fd_shear(const struct fd_law *p, const int order, const struct fd_cell *c,
+                         const int i, struct fd_known *k)
+{
+    fd_gradient(p, order, c->f[FD_UX + i], c->step, k->du[i]);
+    struct fd_seconds d = fd_seconds(p, order, c, FD_UX, i);
+    k->viscous[i] = p->nu_along * d.along + p->nu * d.across + p->nu_mixed * d.mixed;
+}
+
+/* ∂_t lnρ, ∂_t u and ∂_t s. */
 VEC_INLINE void fd_flow(const struct fd_law *p, const int order, const int parts,
-                        const struct fd_cell *c, const struct fd_current *j, vec out[FD_FIELDS])
+                        const struct fd_cell *c, const struct fd_known *k, vec out[FD_FIELDS])
 {
     const bool entropy = parts & FD_PART_ENTROPY, lorentz = parts & FD_PART_MAGNETIC && p->lorentz;
-    vec u[3], du[3][3], dlnrho[3], push[3];
+    vec u[3], dlnrho[3], push[3];
     vec volume = fd_volume(c), sound2 = fd_sound2(p, parts, c);
     fd_velocity(c, u);
     fd_gradient(p, order, c->f[FD_LNRHO], c->step, dlnrho);
     FD_AXES(i, push[i] = dlnrho[i];);
-    FD_AXES(i, fd_gradient(p, order, c->f[FD_UX + i], c->step, du[i]););
-    struct fd_strain s = fd_strain(du);
+    struct fd_strain s = fd_strain(k->du);
     out[FD_LNRHO] = -fd_advection(p, order, c->f[FD_LNRHO], c->step, u, dlnrho) - s.div;
     if (entropy) {
         vec ds[3];
         fd_gradient(p, order, c->f[FD_S], c->step, ds);
-        vec t = fd_heating(p, parts, &s, j, volume, sound2);
+        vec t = fd_heating(p, parts, &s, &k->j, volume, sound2);
         if (p->conducts) t = t + fd_conduction(p, order, c, dlnrho, ds, volume);
         out[FD_S] = t - fd_advection(p, order, c->f[FD_S], c->step, u, ds);
         FD_AXES(i, push[i] = ds[i] * p->cp_inv + push[i];);
     }
     FD_AXES(i, vec t = p->nu * fd_strain_dot(&s, dlnrho, i) - sound2 * push[i];
-            if (lorentz) t = t + j->force[i] * (p->mu0_inv * volume);
-            out[FD_UX + i] = t - fd_advection(p, order, c->f[FD_UX + i], c->step, u, du[i]););
+            if (lorentz) t = t + k->j.force[i] * (p->mu0_inv * volume);
+            t = t - fd_advection(p, order, c->f[FD_UX + i], c->step, u, k->du[i]);
+            out[FD_UX + i] = t + k->viscous[i];);
 }
 
-/* Second derivatives in ∂_t u. */
-VEC_INLINE void fd_viscosity(const struct fd_law *p, const int order, const struct fd_cell *c,
-                             vec out[FD_FIELDS])
-{
-    FD_AXES(i, struct fd_seconds d = fd_seconds(p, order, c, FD_UX, i);
-            out[FD_UX + i] = out[FD_UX + i] +
-                             (p->nu_along * d.along + p->nu * d.across + p->nu_mixed * d.mixed););
-}
-
-/* The right-hand side of the fields that these parts advance, in three stages. The CPU completes a
- * stage for part of a row before the next: fewer rows of arrays are read side by side, and the code
- * of a stage is smaller than the caches of a core. */
-VEC_INLINE void fd_rhs(const struct fd_law *p, const int order, const int parts,
-                       const struct fd_cell *c, vec out[FD_FIELDS])
-{
-    struct fd_current j;
-    if (parts & FD_PART_MAGNETIC) fd_induction(p, order, c, &j, out);
-    if (parts & FD_PART_FLOW) fd_flow(p, order, parts, c, &j, out);
-    if (parts & FD_PART_FLOW) fd_viscosity(p, order, c, out);
-}
-
-VEC_INLINE void fd_put(const struct fd_stage *s, double *change, double *next, const double *now,
-                       vec rate)
+/* The change of a field in a substep, which is kept if another substep follows; returns its next
+ * value. */
+VEC_INLINE vec fd_put(const struct fd_stage *s, double *change, const double *now, vec rate)
 {
     vec w = rate * s->dt;
     if (!s->fresh) w = vec_load(change) * s->alpha + w;
-    vec_store(change, w);
-    vec_store(next, vec_load(now) + w * s->beta);
+    if (!s->last) vec_store(change, w);
+    return vec_load(now) + w * s->beta;
 }
 
 /* |u| + sqrt(c_s² + v_A²); frozen flows have no waves. */

@@ -9,7 +9,8 @@ struct fd_rows {
     const double *now[FD_FIELDS];
     double *next[FD_FIELDS], *change[FD_FIELDS];
     int64_t start, stride[3];
-    int own; /* cells of a row */
+    int own;  /* cells of a row */
+    int past; /* 1: next values are stored past the caches */
     struct fd_stage stage;
 };
 
