@@ -14,7 +14,7 @@ DEV_FN void fd_put_field(const struct fd_step_args *a, const int f, int64_t at, 
 /* Values that a thread hands on to its next stage. The stages are phases because nvcc would mix
  * them otherwise, and need more registers than there are. */
 struct fd_step_shared {
-    double force[3][FD_THREADS], square[FD_THREADS], viscous[3][FD_THREADS];
+    double force[3][FD_THREADS], square[FD_THREADS], push[3][FD_THREADS];
 };
 
 /* The number of a thread's cell in arrays; −1: it has none. */
@@ -58,21 +58,25 @@ DEV_FN void fd_step_tile(const struct fd_step_args *a, struct fd_step_shared *s,
         if (at < 0) continue;
         const struct fd_cell c = fd_cell_at(a, at);
         struct fd_known k;
-        FD_AXES(i, fd_shear(p, order, &c, i, &k); s->viscous[i][t] = k.viscous[i];);
+        k.j.force[0] = k.j.force[1] = k.j.force[2] = k.j.square = 0;
+        double out[FD_FIELDS] = {0};
+        if (magnetic) {
+            FD_AXES(i, k.j.force[i] = s->force[i][t];);
+            k.j.square = s->square[t];
+        }
+        fd_flow(p, order, p->parts, &c, &k, out);
+#define FIELD(symbol, name, needs)                                                                 \
+    if (fd_by_flow(p->parts, FD_##symbol)) fd_put_field(a, FD_##symbol, at, out[FD_##symbol]);
+#include "fd/fields.def"
+        FD_AXES(i, s->push[i][t] = out[FD_UX + i];);
     }
     PHASE (t, flow ? FD_THREADS : 0) {
         const int64_t at = fd_cell_of(a, b, t);
         if (at < 0) continue;
         const struct fd_cell c = fd_cell_at(a, at);
         struct fd_known k;
-        double out[FD_FIELDS] = {0};
-        FD_AXES(i, k.j.force[i] = magnetic ? s->force[i][t] : 0; k.viscous[i] = s->viscous[i][t];
-                fd_gradient(p, order, c.f[FD_UX + i], c.step, k.du[i]););
-        k.j.square = magnetic ? s->square[t] : 0;
-        fd_flow(p, order, p->parts, &c, &k, out);
-#define FIELD(symbol, name, needs)                                                                 \
-    if (fd_by_flow(p->parts, FD_##symbol)) fd_put_field(a, FD_##symbol, at, out[FD_##symbol]);
-#include "fd/fields.def"
+        FD_AXES(i, fd_shear(p, order, &c, i, &k);
+                fd_put_field(a, FD_UX + i, at, s->push[i][t] + k.viscous[i]););
     }
 }
 

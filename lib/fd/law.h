@@ -25,10 +25,11 @@ PTAH_HD int fd_needs(enum fd_field f)
     return 0;
 }
 
-/* Whether the last stage of the right-hand side (fd_flow) completes a field. */
+/* Whether the last stage of the right-hand side (fd_flow) completes a field: those of the flow but
+ * u, to which its second derivatives are added. */
 PTAH_HD int fd_by_flow(int parts, enum fd_field f)
 {
-    return (parts & fd_needs(f)) && fd_needs(f) != FD_PART_MAGNETIC;
+    return (parts & fd_needs(f)) && fd_needs(f) != FD_PART_MAGNETIC && (f < FD_UX || f > FD_UZ);
 }
 
 enum { FD_REACH = 4 }; /* cells that differences reach, at most */

@@ -123,6 +123,7 @@ VEC_INLINE void advance_flow(const struct fd_rows *r, const int parts, const str
 #define FIELD(symbol, name, needs)                                                                 \
     if (fd_by_flow(parts, FD_##symbol)) put(r, FD_##symbol, s[v], out[FD_##symbol]);
 #include "fd/fields.def"
+        FD_AXES(i, put(r, FD_UX + i, s[v], out[FD_UX + i] + k[v].viscous[i]););
     }
 }
 

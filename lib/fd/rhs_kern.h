@@ -248,7 +248,7 @@ struct fd_strain {
     vec same[3], other[3], div;
 };
 
-VEC_INLINE struct fd_strain fd_strain(const vec du[3][3])
+VEC_INLINE struct fd_strain fd_strain(vec du[3][3])
 {
     struct fd_strain s;
     s.div = du[0][0] + du[1][1] + du[2][2];
@@ -288,17 +288,20 @@ VEC_INLINE void fd_shear(const struct fd_law *p, const int order, const struct f
     k->viscous[i] = p->nu_along * d.along + p->nu * d.across + p->nu_mixed * d.mixed;
 }
 
-/* ∂_t lnρ, ∂_t u and ∂_t s. */
+/* ∂_t lnρ and ∂_t s, and ∂_t u but for its viscous part. A thread of a device, which has no room for
+ * ∇u_i of an earlier stage, computes them here. */
 VEC_INLINE void fd_flow(const struct fd_law *p, const int order, const int parts,
                         const struct fd_cell *c, const struct fd_known *k, vec out[FD_FIELDS])
 {
     const bool entropy = parts & FD_PART_ENTROPY, lorentz = parts & FD_PART_MAGNETIC && p->lorentz;
-    vec u[3], dlnrho[3], push[3];
+    vec u[3], du[3][3], dlnrho[3], push[3];
     vec volume = fd_volume(c), sound2 = fd_sound2(p, parts, c);
     fd_velocity(c, u);
     fd_gradient(p, order, c->f[FD_LNRHO], c->step, dlnrho);
     FD_AXES(i, push[i] = dlnrho[i];);
-    struct fd_strain s = fd_strain(k->du);
+    FD_AXES(i, if (VEC == 1) fd_gradient(p, order, c->f[FD_UX + i], c->step, du[i]);
+            else memcpy(du[i], k->du[i], sizeof du[i]););
+    struct fd_strain s = fd_strain(du);
     out[FD_LNRHO] = -fd_advection(p, order, c->f[FD_LNRHO], c->step, u, dlnrho) - s.div;
     if (entropy) {
         vec ds[3];
@@ -310,8 +313,7 @@ VEC_INLINE void fd_flow(const struct fd_law *p, const int order, const int parts
     }
     FD_AXES(i, vec t = p->nu * fd_strain_dot(&s, dlnrho, i) - sound2 * push[i];
             if (lorentz) t = t + k->j.force[i] * (p->mu0_inv * volume);
-            t = t - fd_advection(p, order, c->f[FD_UX + i], c->step, u, k->du[i]);
-            out[FD_UX + i] = t + k->viscous[i];);
+            out[FD_UX + i] = t - fd_advection(p, order, c->f[FD_UX + i], c->step, u, du[i]););
 }
 
 /* The change of a field in a substep, which is kept if another substep follows; returns its next

@@ -1,9 +1,9 @@
 /* fd: errors of the differences on sin x cos 2y, within 1 % of those of an independent
  * implementation; a constant state stays; the bits of a step do not depend on where the box begins,
  * how it is divided, or the number of threads, and are those of the emulated device; mirrored
- * fields advance to mirrored ones; e^x; derived values, totals and the signal speed beside plain
- * loops. Catches: a weight of a wrong sign, a diagonal taken along the wrong axes, cells of a short
- * row computed otherwise.
+ * fields advance to mirrored ones, and a large mesh of copies of a small one to copies; e^x;
+ * derived values, totals and the signal speed beside plain loops. Catches: a weight of a wrong
+ * sign, a diagonal taken along the wrong axes, cells of a short row computed otherwise.
  *
  * test: tier=quick timeout=120 */
 #include <math.h>
@@ -364,6 +364,31 @@ static void test_values(void)
     fd_world_fini(&w);
 }
 
+/* A mesh whose arrays are larger than caches, and which repeats a small one, advances as that does. */
+static void test_large(void)
+{
+    static const int n[3] = {21, 8, 6}, many[3] = {63, 56, 36}, shift[3];
+    struct fd_world a, b;
+    int64_t differ = 0;
+    fd_world_init(&a, &whole, n);
+    fd_world_init(&b, &whole, many);
+    set_noise(&a, shift, false);
+    for (int turn = 0; turn < 2; turn++) {
+        for (int f = 0; f < FD_FIELDS; f++)
+            for (int i = 0; i < many[0] * many[1] * many[2]; i++) {
+                const int x = i % many[0], y = i / many[0] % many[1], z = i / many[0] / many[1];
+                double *large = fd_world_cell(&b, f, x, y, z),
+                       *small = fd_world_cell(&a, f, x % n[0], y % n[1], z % n[2]);
+                if (turn == 0) *large = *small;
+                differ += *large != *small;
+            }
+        if (turn == 0) fd_world_step(&a, 0.01), fd_world_step(&b, 0.01);
+    }
+    CHECK(differ == 0, "%d numbers", (int)differ);
+    fd_world_fini(&a);
+    fd_world_fini(&b);
+}
+
 /* Equations that lack a part have no such values. */
 static void test_lack(void)
 {
@@ -390,6 +415,7 @@ int main(void)
     test_differences();
     test_values();
     test_lack();
+    test_large();
     for (int order = 2; order <= 8; order += 2) {
         test_constant(order);
         for (int set = 0; set < 32; set++) {
