@@ -1,7 +1,11 @@
 /* base/rng: see rng.h. Constants and rounds: Salmon et al. 2011, section 4. */
 #include "base/rng.h"
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 #include <math.h>
+#include <string.h>
 
 void rng_block(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4])
 {
@@ -41,16 +45,62 @@ double rng_uniform(struct rng *r)
     return (double)(high << 26 | low) * 0x1p-53;
 }
 
+/* The numbers of as many keys as a register has 64-bit lanes. A product of 32-bit numbers in each
+ * lane is one instruction, which gcc 12 does not find: multiplication reads the lower halves alone,
+ * so that the upper ones may have anything. */
+#if defined(__AVX512F__)
+enum { LANES = 8 };
+typedef __m512i lanes;
+#define LANES_OF(x) _mm512_set1_epi64((int64_t)(x))
+#define LANES_TIMES(x, y) _mm512_mul_epu32(x, y)
+#elif defined(__AVX2__)
+enum { LANES = 4 };
+typedef __m256i lanes;
+#define LANES_OF(x) _mm256_set1_epi64x((int64_t)(x))
+#define LANES_TIMES(x, y) _mm256_mul_epu32(x, y)
+#else
+enum { LANES = 1 };
+typedef uint64_t lanes;
+#define LANES_OF(x) (x)
+#define LANES_TIMES(x, y) ((uint64_t)(uint32_t)(x) * (y))
+#endif
+#if defined(__AVX2__)
+typedef uint64_t words __attribute__((vector_size(8 * LANES)));
+#else
+typedef uint64_t words;
+#endif
+
+static inline void pairs_find(uint64_t hide, uint32_t key, const int64_t *of, uint32_t *high,
+                              uint32_t *low)
+{
+    words a, b;
+    uint64_t A[LANES], B[LANES];
+    memcpy(&a, of, sizeof a);
+    b = a >> 32 ^ hide >> 32;
+    a ^= hide & UINT32_MAX;
+    for (int round = 0; round < 7; round++, key += 0x9E3779B9u) { /* rng_two */
+        const words p = (words)LANES_TIMES((lanes)a, LANES_OF(0xD256D193u));
+        a = p >> 32 ^ b ^ (uint64_t)key;
+        b = p;
+    }
+    memcpy(A, &a, sizeof a);
+    memcpy(B, &b, sizeof b);
+    for (int k = 0; k < LANES; k++) {
+        high[k] = (uint32_t)A[k];
+        low[k] = (uint32_t)B[k];
+    }
+}
+
 void rng_pairs(uint64_t seed, int n, const int64_t *key, uint32_t *high, uint32_t *low)
 {
-    const uint64_t hide = rng_mix(seed), more = rng_mix(hide + 1);
-    const uint32_t a0 = (uint32_t)hide, b0 = (uint32_t)(hide >> 32);
-#pragma omp simd
-    for (int i = 0; i < n; i++) {
-        uint32_t a = (uint32_t)key[i] ^ a0, b = (uint32_t)((uint64_t)key[i] >> 32) ^ b0;
-        rng_two((uint32_t)more, &a, &b);
-        high[i] = a;
-        low[i] = b;
+    const uint64_t hide = rng_mix(seed);
+    const uint32_t more = (uint32_t)rng_mix(hide + 1);
+    int i = 0;
+    for (; i + LANES <= n; i += LANES) pairs_find(hide, more, key + i, high + i, low + i);
+    for (; i < n; i++) {
+        high[i] = (uint32_t)key[i] ^ (uint32_t)hide;
+        low[i] = (uint32_t)((uint64_t)key[i] >> 32) ^ (uint32_t)(hide >> 32);
+        rng_two(more, &high[i], &low[i]);
     }
 }
 

@@ -39,3 +39,17 @@ static inline unsigned bits_of_leaves(const int32_t link[8])
     for (int k = 0; k < 4; k++) all |= (two[k] >> 31 & 0x100000001u) << 2 * k;
     return (unsigned)((all | all >> 31) & 0xff);
 }
+
+/* Lists the k of the bytes that are not zero, among n; returns their number. */
+static inline int bits_list(const unsigned char *byte, int n, int *list)
+{
+    int found = 0, k = 0;
+    for (; k + 8 <= n; k += 8) {
+        uint64_t x;
+        memcpy(&x, byte + k, sizeof x);
+        for (x = bits_ones(x); x; x &= x - 1) list[found++] = k + (__builtin_ctzll(x) >> 3);
+    }
+    for (; k < n; k++)
+        if (byte[k]) list[found++] = k;
+    return found;
+}

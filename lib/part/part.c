@@ -10,9 +10,11 @@
  * again (sort.c) only when enough of it is out of order. */
 #include "part/part.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "oct/bits.h"
 #include "part/block.h"
 #include "part/priv.h"
 #include "part/sort.h"
@@ -225,17 +227,23 @@ static inline bool still_in(const struct parts *p, const struct mesh *m, int l, 
 static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t begin, int64_t end)
 {
     struct host_oct last = {.oct = -1};
-    int64_t some[PART_CHUNK], n = 0; /* particles that may have left their host */
+    unsigned char may[PART_CHUNK];
+    int some[PART_CHUNK]; /* particles that may have left their host */
+    const int n = (int)(end - begin);
     if (!p->jumps) {
         for (int64_t i = begin; i < end; i++) rehost(p, m, l, i, &last);
         return;
     }
-    for (int64_t i = begin; i < end; i++) {
-        some[n] = i;
-        n += !(part_jumps(p, i) && !(p->partner[i] & PART_JUMPED));
+    const int8_t *restrict family = p->family + begin;
+    const int32_t *restrict partner = p->partner + begin;
+#pragma omp simd
+    for (int k = 0; k < n; k++)
+        may[k] = (family[k] != FAM_GAS_TRACER) | !!(partner[k] & PART_JUMPED);
+    const int leaves = bits_list(may, n, some);
+    for (int k = 0; k < leaves; k++) {
+        const int64_t i = begin + some[k];
+        if (!part_jumps(p, i) || !still_in(p, m, l, i)) rehost(p, m, l, i, &last);
     }
-    for (int64_t k = 0; k < n; k++)
-        if (!part_jumps(p, some[k]) || !still_in(p, m, l, some[k])) rehost(p, m, l, some[k], &last);
 }
 
 void part_runs_tidy(struct parts *p, const struct mesh *m, int l)
@@ -270,6 +278,36 @@ void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, con
 
 /* ---- to the finer level ---- */
 
+void part_cells(const struct parts *p, const struct mesh *m, int l, int64_t begin, int n,
+                unsigned char *cell)
+{
+    const double width = m->boxlen / (double)((int64_t)1 << (l - 1)); /* of an oct */
+    memset(cell, 0, (size_t)n);
+    for (int d = 0; d < m->ndim; d++) {
+        const double *restrict x = p->x[d] + begin;
+#pragma omp simd
+        for (int k = 0; k < n; k++) { /* the same digits as of mesh_cells */
+            const double octs = x[k] / width;
+            cell[k] |= (unsigned char)((octs - floor(octs) >= 0.5) << d);
+        }
+    }
+}
+
+/* Lists those of n particles that may be in a finer level than l: not tracers in leaf cells. */
+static int part_may_descend(const struct parts *p, int l, int64_t begin, int n, int *some)
+{
+    const int8_t *restrict family = p->family + begin;
+    const int32_t *restrict levelp = p->levelp + begin;
+    unsigned char may[PART_CHUNK];
+    if (!p->settled) {
+        for (int k = 0; k < n; k++) some[k] = k;
+        return n;
+    }
+#pragma omp simd
+    for (int k = 0; k < n; k++) may[k] = (family[k] != FAM_GAS_TRACER) | (levelp[k] > l);
+    return bits_list(may, n, some);
+}
+
 /* Marks particles in refined cells: host := ~child. A particle outside its host has left the level
  * and stays. */
 static int64_t mark_block(struct parts *p, const struct mesh *m, int l, int64_t begin, int64_t end)
@@ -277,11 +315,22 @@ static int64_t mark_block(struct parts *p, const struct mesh *m, int l, int64_t 
     const struct level *lv = &m->lev[l];
     lidx last = -1;
     int64_t o[3] = {0}, n = 0;
-    for (int64_t i = begin; i < end; i++) {
-        lidx h = p->host[i];
-        if (h != last) okey_coords(lv->key[h], o);
-        last = h;
-        lidx child = part_child(m, l, h, o, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]});
+    int some[PART_CHUNK];
+    unsigned char cell[PART_CHUNK]; /* from that of the first of them on */
+    const int may = part_may_descend(p, l, begin, (int)(end - begin), some);
+    if (p->settled && may)
+        part_cells(p, m, l, begin + some[0], some[may - 1] - some[0] + 1, cell);
+    for (int k = 0; k < may; k++) {
+        const int64_t i = begin + some[k];
+        const lidx h = p->host[i];
+        lidx child;
+        if (p->settled && p->family[i] == FAM_GAS_TRACER) {
+            child = lv->child[h][cell[some[k] - some[0]]];
+        } else {
+            if (h != last) okey_coords(lv->key[h], o);
+            last = h;
+            child = part_child(m, l, h, o, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]});
+        }
         if (child < 0) continue;
         p->host[i] = ~child;
         n++;
@@ -409,6 +458,7 @@ void part_kinetic(const struct parts *p, int l, struct sum *ekin)
 #pragma omp for schedule(static)
         for (int64_t b = begin; b < end; b += KINETIC) {
             int64_t n = end - b < KINETIC ? end - b : KINETIC;
+            if (!part_any_mass(p, b, n)) continue;
 #pragma omp simd
             for (int64_t k = 0; k < n; k++) {
                 double x = part_energy(p->m[b + k], p->v[0][b + k], p->v[1][b + k], p->v[2][b + k]);

@@ -43,6 +43,8 @@ struct parts {
     /* whether gas tracers jump from cell to cell: levelp of these is the level of their cell, and
      * partner its number in its oct, with PART_JUMPED if they jumped in the last step */
     bool jumps;
+    /* whether they all do so: each of these cells is a leaf */
+    bool settled;
     /* whether the boundary at −x,+x,… is a mirror: the normal force beyond it changes sign
      * (otherwise the force is copied) */
     bool reflect[6];
@@ -122,6 +124,9 @@ void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, con
  * sends to the owner). At levelmax only ends the range. (collective) */
 void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
                     const struct domain *d, int l);
+/* cell[k] := number in its oct of the cell of level l that particle begin + k is in, of n. */
+void part_cells(const struct parts *p, const struct mesh *m, int l, int64_t begin, int n,
+                unsigned char *cell);
 /* Ends a step: the range of level l+1 joins the range of level l; hosts become the parents. Local.
  */
 void part_merge(struct parts *p, const struct mesh *m, int l);

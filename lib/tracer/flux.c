@@ -6,8 +6,12 @@
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "patch/sweep.h"
+#include "vec/vec4.h"
 
-enum { MANY = 4 };
+enum { MANY = 4, SAMPLE = 16 };
+
+typedef float float4 __attribute__((vector_size(16)));
+typedef int int4 __attribute__((vector_size(16)));
 
 static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_flow *at);
 
@@ -28,9 +32,9 @@ static void entries_free(struct tracer_entries *e)
 void tracer_flux_free(struct tracer_flux **f)
 {
     if (!*f) return;
-    FREE((*f)->place);
-    FREE((*f)->block);
-    FREE((*f)->share);
+    FREE((*f)->row);
+    FREE((*f)->left);
+    FREE((*f)->most);
     FREE((*f)->ledger.born.row);
     FREE((*f)->ledger.ejected.row);
     FREE((*f)->ledger.captured.row);
@@ -59,69 +63,40 @@ static void oct_enters(const struct patch_rows_flow *at, int x, int rows, const 
         }
 }
 
-/* Finds the blocks of a row of octs: of those with tracers that follow each other. */
-static void blocks_find(struct tracer_flux *f, uint32_t octs, const lidx *oct)
+/* The numbers of the four cells of an oct in a plane, from those of two rows. */
+static inline float4 plane_of(const double *a, const double *b)
 {
-    for (int slot = 0; octs >> slot; slot++) {
-        uint8_t n = 0;
-        uint32_t block;
-        while (octs >> (slot + n) & 1 && f->place[oct[slot + n]].octs) n++;
-        if (n == 0) continue;
-#pragma omp atomic capture
-        {
-            block = f->blocks;
-            f->blocks += n;
-        }
-        for (uint8_t j = 0; j < n; j++)
-            f->place[oct[slot + j]] = (struct tracer_place){block, n, j};
-        slot += n;
-    }
+    return __builtin_convertvector(((vec4){a[0], a[1], b[0], b[1]}), float4);
+}
+
+static inline float4 plus(float4 x)
+{
+    return (float4)((int4)x & (x > 0));
+}
+
+static inline float4 plane_load(const float *x)
+{
+    float4 v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+
+/* Keeps what leaves the cells of plane k of an oct along an axis; x: of its first cell. */
+static inline void left_keep(const struct patch_rows_flow *at, int x, struct tracer_left *to)
+{
+    const float4 lo = plus(-plane_of(at->lo[0] + x, at->lo[1] + x)),
+                 hi = plus(plane_of(at->hi[0] + x, at->hi[1] + x));
+    memcpy(to->out[2 * at->axis] + 4 * (at->k & 1), &lo, sizeof lo);
+    memcpy(to->out[2 * at->axis + 1] + 4 * (at->k & 1), &hi, sizeof hi);
 }
 
 /* Rounding errors may pass a wall. */
-static void walls_close(const struct tracer_flux *f, const lidx *oct, struct tracer_place p,
-                        const struct patch_rows_flow *at, const struct level *lv)
+static void walls_close(const struct tracer_flux *f, const lidx nbr[6], int axis,
+                        struct tracer_left *left)
 {
-    const int axis = at->axis, k = at->k & 1;
-    for (int i = 0; i < p.octs; i++)
-        for (int side = 0; side < 2; side++) {
-            const int face = 2 * axis + side;
-            if (!(f->walls >> face & 1) || lv->nbr[oct[i]][face] != NBR_BOUNDARY) continue;
-            if (axis == 2 && k != side) continue;
-            for (int j = 0; j < 2; j++) {
-                float *to = tracer_strip(f, p, axis, axis == 2 ? k + side : k,
-                                         axis == 1 ? 2 * side : j);
-                if (axis == 0)
-                    to[2 * i + 2 * side] = 0;
-                else
-                    to[2 * i] = to[2 * i + 1] = 0;
-            }
-        }
-}
-
-static inline void strip_copy(float *restrict to, const double *restrict from, int n)
-{
-#pragma omp simd
-    for (int i = 0; i < n; i++) to[i] = (float)from[i];
-}
-
-/* Keeps what passes the faces of a block, whose first cell is x. */
-static void block_keep(const struct tracer_flux *f, struct tracer_place p, int x, int rows,
-                       const struct patch_rows_flow *at)
-{
-    const int k = at->k & 1, w = 2 * p.octs;
-    if (at->axis == 0) {
-        for (int j = 0; j < rows; j++)
-            strip_copy(tracer_strip(f, p, 0, k, j), at->lo[j] + x, w + 1);
-    } else if (at->axis == 1) {
-        for (int j = 0; j < 3; j++)
-            strip_copy(tracer_strip(f, p, 1, k, j), j < 2 ? at->lo[j] + x : at->hi[1] + x, w);
-    } else {
-        for (int j = 0; j < 2; j++) {
-            if (k == 0) strip_copy(tracer_strip(f, p, 2, 0, j), at->lo[j] + x, w);
-            strip_copy(tracer_strip(f, p, 2, k + 1, j), at->hi[j] + x, w);
-        }
-    }
+    for (int face = 2 * axis; face < 2 * axis + 2; face++)
+        for (int at = 0; at < 4 && f->walls >> face & 1 && nbr[face] == NBR_BOUNDARY; at++)
+            left->out[face][tracer_face_cell(axis, face & 1, at)] = 0;
 }
 
 static inline float quotient(float out, float mass)
@@ -129,62 +104,52 @@ static inline float quotient(float out, float mass)
     return mass > 0 ? out / mass : out > 0;
 }
 
-static inline float plus(float x)
+/* Probabilities for those cells of plane k of oct o that touch the finer level. */
+static void near_finish(const struct tracer_flux *f, const struct mesh *m, lidx o, int k,
+                        const float old[4], const float sum[4])
 {
-    return x > 0 ? x : 0;
-}
-
-/* out := what left the cells of a row of a block. */
-static void row_leaves(const struct tracer_flux *f, struct tracer_place p, int ndim, int k, int j,
-                       float *restrict out)
-{
-    const int w = 2 * p.octs;
-    const float *restrict x = tracer_strip(f, p, 0, k, j),
-                          *restrict y = tracer_strip(f, p, 1, k, j),
-                          *restrict z = tracer_strip(f, p, 2, k, j);
-#pragma omp simd
-    for (int i = 0; i < w; i++) out[i] = plus(-x[i]) + plus(x[i + 1]);
-    if (ndim < 2) return;
-#pragma omp simd
-    for (int i = 0; i < w; i++) out[i] = out[i] + plus(-y[i]) + plus(y[w + i]);
-    if (ndim < 3) return;
-#pragma omp simd
-    for (int i = 0; i < w; i++) out[i] = out[i] + plus(-z[i]) + plus(z[2 * w + i]);
-}
-
-/* Probabilities for those of the cells c and c + 1 of oct o that touch the finer level. */
-static void near_finish(const struct tracer_flux *f, const struct mesh *m, lidx o, int c,
-                        const float *out, const double *old)
-{
-    const unsigned near = f->entry[f->level + 1].near[o];
-    for (int i = 0; i < 2; i++) {
-        if (!(near >> (c + i) & 1)) continue;
-        const float before = tracer_entered(f, m, f->level, o, c + i, false);
-        f->share[o][c + i] = quotient(out[i], (float)old[i] - before);
+    for (unsigned near = f->entry[f->level + 1].near[o] >> 4 * k & 15; near; near &= near - 1) {
+        const int c = __builtin_ctz(near);
+        const float before = tracer_entered(f, m, f->level, o, 4 * k + c, false);
+        f->left[f->row[o]].share[4 * k + c] = quotient(sum[c], old[c] - before);
     }
 }
 
-/* Finds the probabilities to leave the cells of a plane of a block, when all its fluxes are known:
+static inline float4 pick(int4 mask, float4 x, float4 y)
+{
+    return (float4)(((int4)x & mask) | ((int4)y & ~mask));
+}
+
+/* The whole parts, at most 255, as bytes. */
+static inline void bytes_of(float4 x, uint8_t *byte)
+{
+    const float4 most = {255, 255, 255, 255};
+    int4 n = __builtin_convertvector(pick(x < most, x, most), int4);
+    n <<= (int4){0, 8, 16, 24};
+    n |= __builtin_shuffle(n, (int4){2, 3, 0, 1});
+    n |= __builtin_shuffle(n, (int4){1, 0, 3, 2});
+    memcpy(byte, &n, 4);
+}
+
+/* Finds the probabilities to leave the cells of a plane of oct o, when all its fluxes are known:
  * the shares of the mass before, less what has entered the finer level. */
-static void block_finish(const struct tracer_flux *f, const lidx *oct, struct tracer_place p, int x,
-                         const struct patch_rows_flow *at, const struct mesh *m)
+static inline void left_finish(const struct tracer_flux *f, const struct mesh *m, lidx o, int x,
+                               const struct patch_rows_flow *at)
 {
     const unsigned char *near = f->entry[f->level + 1].near;
-    const int w = 2 * p.octs, k = at->k & 1, rows = m->ndim > 1 ? 2 : 1;
-    float out[64], share[64];
-    for (int j = 0; j < rows; j++) {
-        const double *restrict old = at->old[j] + x;
-        const int first = 4 * k + 2 * j;
-        row_leaves(f, p, m->ndim, k, j, out);
-#pragma omp simd
-        for (int i = 0; i < w; i++) share[i] = quotient(out[i], (float)old[i]);
-        for (int i = 0; i < p.octs; i++) {
-            const lidx o = oct[i];
-            memcpy(&f->share[o][first], share + 2 * i, 8);
-            if (near && (near[o] >> first & 3))
-                near_finish(f, m, o, first, out + 2 * i, old + 2 * i);
-        }
+    const int k = at->k & 1;
+    struct tracer_left *to = &f->left[f->row[o]];
+    const float4 old = plane_of(at->old[0] + x, at->old[1] + x);
+    const float4 whole = {1, 1, 1, 1};
+    float4 sum = plane_load(to->out[0] + 4 * k);
+    for (int face = 1; face < 6; face++) sum += plane_load(to->out[face] + 4 * k);
+    float4 share = pick(old > 0, sum / old, pick(sum > 0, whole, whole - whole));
+    memcpy(to->share + 4 * k, &share, sizeof share);
+    if (near && near[o] >> 4 * k & 15) {
+        near_finish(f, m, o, k, (const float *)&old, (const float *)&sum);
+        share = plane_load(to->share + 4 * k);
     }
+    bytes_of(256 * share, &f->most[o][4 * k]);
 }
 
 static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_flow *at)
@@ -194,16 +159,13 @@ static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_
     const struct mesh *m = s->in.m;
     const lidx *oct = s->slots.oct[(at->k >> 1) + 1][at->y + 1];
     const int rows = s->ndim > 1 ? 2 : 1;
-    if (at->axis == 0 && !(at->k & 1)) blocks_find(f, at->octs, oct);
-    for (uint32_t octs = at->octs; octs;) {
+    for (uint32_t octs = at->octs; octs; octs &= octs - 1) {
         const int slot = __builtin_ctz(octs), x = 2 * (slot - 1);
-        const struct tracer_place p = f->place[oct[slot]];
-        octs &= octs - 1;
-        if (p.octs == 0) continue;
-        block_keep(f, p, x, rows, at);
-        if (f->walls) walls_close(f, oct + slot, p, at, &m->lev[f->level]);
-        if (at->axis == s->ndim - 1) block_finish(f, oct + slot, p, x, at, m);
-        octs &= ~(uint32_t)(((uint64_t)1 << (slot + p.octs)) - 1);
+        const lidx o = oct[slot];
+        if (f->row[o] < 0) continue;
+        left_keep(at, x, &f->left[f->row[o]]);
+        if (f->walls) walls_close(f, m->lev[f->level].nbr[o], at->axis, &f->left[f->row[o]]);
+        if (at->axis == s->ndim - 1) left_finish(f, m, o, x, at);
     }
     for (uint32_t octs = at->octs; octs && e->row; octs &= octs - 1) {
         const int slot = __builtin_ctz(octs);
@@ -213,23 +175,33 @@ static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_
     }
 }
 
-/* Marks the octs that tracers of level l alone are in, or all if many have tracers: long rows are
- * copied faster than their parts. Returns their number. */
-static size_t places_find(const struct tracer_run *r, int l)
+/* Marks the octs that tracers of level l alone are in, of every `step`-th particle. Returns whether
+ * these are many of the level's. */
+static bool rows_mark(const struct tracer_run *r, int l, int step, unsigned char *has)
 {
     const struct parts *p = r->parts;
-    struct tracer_place *place = r->flux->place;
     const lidx nown = r->mesh->lev[l].nown;
-    size_t n = 0;
+    lidx n = 0;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = p->first[l]; i < p->first[l + 1]; i++)
+    for (int64_t i = p->first[l]; i < p->first[l + 1]; i += step)
         if (tracer_on(p, i, l))
 #pragma omp atomic write
-            place[p->host[i]].octs = 1;
-    for (lidx i = 0; i < nown; i++) n += place[i].octs;
-    if (n <= (size_t)nown / MANY) return n;
-    for (lidx i = 0; i < nown; i++) place[i].octs = 1;
-    return (size_t)nown;
+            has[p->host[i]] = 1;
+    for (lidx i = 0; i < nown; i++) n += has[i];
+    return n > nown / MANY;
+}
+
+/* Gives rows to the octs that tracers of level l alone are in, or to all if many have tracers, which
+ * a sample may tell. Returns their number. */
+static size_t rows_find(const struct tracer_run *r, int l)
+{
+    const lidx nown = r->mesh->lev[l].nown;
+    unsigned char *has = mem_zero((size_t)nown + 1, "tracers");
+    const bool all = rows_mark(r, l, SAMPLE, has) || rows_mark(r, l, 1, has);
+    lidx n = 0;
+    for (lidx i = 0; i < nown; i++) r->flux->row[i] = all || has[i] ? n++ : -1;
+    FREE(has);
+    return (size_t)n;
 }
 
 const struct patch_flow *tracers_watch(struct tracer_run *r, int l)
@@ -237,13 +209,14 @@ const struct patch_flow *tracers_watch(struct tracer_run *r, int l)
     struct tracer_flux *f = r->flux;
     const size_t nown = (size_t)r->mesh->lev[l].nown;
     f->level = l;
-    f->blocks = 0;
     f->walls = 0;
     for (int k = 0; k < 2 * r->mesh->ndim; k++)
         f->walls |= (uint8_t)((r->hydro->bound[k] == BOUND_REFLECT && r->mesh->bounded[k]) << k);
-    f->place = mem_zero(sizeof *f->place * nown + 1, "tracers");
-    f->block = mem_new(sizeof *f->block * TRACER_BLOCK * places_find(r, l) + 1, "tracers");
-    f->share = mem_new(sizeof *f->share * nown + 1, "tracers");
+    f->row = mem_new(sizeof *f->row * nown + 1, "tracers");
+    const size_t bytes = sizeof *f->left * rows_find(r, l) + 1;
+    /* nothing leaves along missing axes */
+    f->left = r->mesh->ndim < 3 ? mem_zero(bytes, "tracers") : mem_new(bytes, "tracers");
+    f->most = mem_new(sizeof *f->most * nown + 1, "tracers");
     return &f->flow;
 }
 
@@ -374,9 +347,9 @@ static void entries_add(const struct mesh *m, int l, struct tracer_entries *e)
 void tracer_flux_end(const struct tracer_run *r, int l)
 {
     struct tracer_flux *f = r->flux;
-    FREE(f->place);
-    FREE(f->block);
-    FREE(f->share);
+    FREE(f->row);
+    FREE(f->left);
+    FREE(f->most);
     if (f->entry[l].row) entries_add(r->mesh, l, &f->entry[l]);
     entries_free(&f->entry[l + 1]);
 }

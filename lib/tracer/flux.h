@@ -8,14 +8,11 @@
 #include "dom/event.h"
 #include "tracer/tracer.h"
 
-/* Where the fluxes of an oct are. Octs that follow each other along x, in a row of a tile, share a
- * block of strips of 2·octs numbers, so that rows are copied as they come. */
-struct tracer_place {
-    uint32_t block; /* number of the first oct of the block */
-    uint8_t octs;   /* octs of the block; 0: no tracers are in this one */
-    uint8_t at;     /* number of this oct among them */
+/* Of an oct: the mass that left its cells through each of their faces, as density, and the
+ * probabilities to leave them. */
+struct tracer_left {
+    float out[6][8], share[8];
 };
-enum { TRACER_BLOCK = 40 }; /* numbers for an oct: 32, and one more a strip along x */
 
 /* Of an oct at the boundary of its level: what entered its cells through the outer faces from
  * coarser cells, as density, in this step of the level, and before it in the same step of the
@@ -35,10 +32,11 @@ struct tracer_flux {
     struct patch_flow flow;
     int level;                  /* of the step that is watched */
     uint8_t walls;              /* bit f: no mass passes the boundary of the box at face f */
-    struct tracer_place *place; /* [nown] */
-    float *block;               /* [blocks][TRACER_BLOCK] signed mass through faces, as density */
-    uint32_t blocks;            /* in use */
-    float (*share)[8];          /* [nown] probabilities to leave the cells of octs with tracers */
+    lidx *row;                  /* [nown] of each oct in `left`; −1: no tracers are in it */
+    struct tracer_left *left;
+    /* [nown] of the octs with a row, 256 times the probabilities to leave their cells, rounded
+     * down, at most 255 */
+    uint8_t (*most)[8];
     struct tracer_entries entry[LEVEL_MAX + 2];
     uint64_t settled[LEVEL_MAX + 2]; /* lists of octs (struct level) when tracers were settled */
     struct star_ledger ledger;
@@ -56,29 +54,6 @@ static inline int tracer_face_cell(int axis, int side, int at)
     if (axis == 0) return at << 1 | side;
     if (axis == 1) return (at & 1) | side << 1 | (at & 2) << 1;
     return at | side << 2;
-}
-
-/* Strips of a block: what passes the faces of plane k (0, 1; upper faces in z: 1, 2) and row j (0,
- * 1; upper faces in y: 1, 2) of its cells along an axis. The strip along x has one more face. */
-static inline float *tracer_strip(const struct tracer_flux *f, struct tracer_place p, int axis,
-                                  int k, int j)
-{
-    const int w = 2 * p.octs, row = axis == 1 ? 3 * k + j : 2 * k + j;
-    return f->block + (size_t)p.block * TRACER_BLOCK +
-           (axis == 0 ? row * (w + 2) : 4 * (w + 2) + (axis - 1) * 6 * w + row * w);
-}
-
-/* The mass that left cell c of oct i through each face, as density. */
-static inline void tracer_left(const struct tracer_flux *flux, int ndim, lidx i, int c,
-                               float out[6])
-{
-    const struct tracer_place p = flux->place[i];
-    const int w = 2 * p.octs, k = c >> 2, j = c >> 1 & 1, at = 2 * p.at + (c & 1);
-    const float *x = tracer_strip(flux, p, 0, k, j) + at, *y = tracer_strip(flux, p, 1, k, j) + at,
-                *z = tracer_strip(flux, p, 2, k, j) + at;
-    float flow[6] = {-x[0], x[1], -y[0], y[w], -z[0], z[2 * w]};
-    for (int f = 2 * ndim; f < 6; f++) flow[f] = 0;
-    for (int f = 0; f < 6; f++) out[f] = flow[f] > 0 ? flow[f] : 0;
 }
 
 /* The oct of the finer level across face f of cell c of oct i, −1: none. */

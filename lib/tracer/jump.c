@@ -15,9 +15,10 @@
  * behind each boundary.) */
 #include <string.h>
 
+#include "oct/bits.h"
 #include "tracer/flux.h"
 
-enum { BATCH = 512, AHEAD = 8 };
+enum { BATCH = 512 };
 
 /* Cell c of oct i of level l as numbers of cells along each axis. */
 static void cell_at(const struct tracer_run *r, int l, lidx i, int c, int64_t cell[3])
@@ -56,15 +57,14 @@ static void tracer_stay(struct parts *p, int64_t i)
  * leave. Without branches, as no processor foresees them. */
 static inline int face_choose(const struct tracer_run *r, lidx i, int c, double u)
 {
-    float out[6];
+    const struct tracer_left *left = &r->flux->left[r->flux->row[i]];
     double sum[6], all = 0;
     int face = 0;
-    tracer_left(r->flux, r->mesh->ndim, i, c, out);
-    for (int f = 0; f < 6; f++) sum[f] = all += (double)out[f];
+    for (int f = 0; f < 6; f++) sum[f] = all += (double)left->out[f][c];
     u *= all;
     for (int f = 0; f < 6; f++) face += sum[f] <= u;
     if (face < 6) return face;
-    while (face > 0 && !(out[--face] > 0)) {
+    while (face > 0 && !(left->out[--face][c] > 0)) {
     } /* u has been rounded up */
     return face;
 }
@@ -102,66 +102,79 @@ static inline void leave(const struct tracer_run *r, int l, int64_t i, double u)
     tracer_put(r, i, l - 1, to, r->dt[l]);
 }
 
-/* Tracers of a batch, by their numbers from its first on. */
+/* Of a batch: tracers that may leave their cells or left one in the last step, by their numbers
+ * from the first of the batch on, and random numbers of all particles. */
 struct jumpers {
-    int leave[BATCH], leaves; /* they leave, by the first 24 of their random bits at least */
-    int stay[BATCH], stays;   /* they stay, but left a cell in the last step */
+    int64_t begin;
+    int may[BATCH], n;
+    uint32_t high[BATCH], low[BATCH];
 };
 
-static void jumpers_find(const struct tracer_run *r, int l, int64_t begin, int n,
-                         const uint32_t *bits, struct jumpers *to)
+static inline const struct tracer_left *left_of(const struct tracer_run *r, int64_t i)
+{
+    return &r->flux->left[r->flux->row[r->parts->host[i]]];
+}
+
+/* Few particles pass the first test, by one byte a cell and the first eight random bits. */
+static void jumpers_find(const struct tracer_run *r, int l, int n, struct jumpers *to)
 {
     const struct parts *p = r->parts;
-    const int8_t *restrict family = p->family + begin;
-    const int32_t *restrict levelp = p->levelp + begin, *restrict partner = p->partner + begin;
-    const lidx *restrict host = p->host + begin;
-    const float *restrict share = r->flux->share[0];
-    int32_t leaves[BATCH], stays[BATCH];
+    const int32_t *restrict partner = p->partner + to->begin;
+    const lidx *restrict host = p->host + to->begin;
+    unsigned char may[BATCH], most[BATCH];
+    int all;
+    for (int k = 0; k < n; k++) most[k] = r->flux->most[host[k]][partner[k] & 7];
 #pragma omp simd
-    for (int k = 0; k < n; k++) {
-        const float u = (float)(int32_t)(bits[k] >> 8) * 0x1p-24f;
-        const int32_t on = (family[k] == FAM_GAS_TRACER) & (levelp[k] == l);
-        const int32_t out = on & (u < share[8 * (int64_t)host[k] + (partner[k] & 7)]);
-        leaves[k] = out;
-        stays[k] = on & ~out & (partner[k] / PART_JUMPED);
-    }
-    to->leaves = to->stays = 0;
-    for (int k = 0; k < n; k++) {
-        to->leave[to->leaves] = to->stay[to->stays] = k;
-        to->leaves += leaves[k];
-        to->stays += stays[k];
+    for (int k = 0; k < n; k++)
+        may[k] = (to->high[k] >> 24 <= most[k]) | !!(partner[k] & PART_JUMPED);
+    all = bits_list(may, n, to->may);
+    to->n = 0;
+    for (int j = 0; j < all; j++) {
+        const int64_t i = to->begin + to->may[j];
+        if (!tracer_on(p, i, l)) continue;
+        to->may[to->n++] = to->may[j];
+        __builtin_prefetch(left_of(r, i)->share);
     }
 }
 
-/* The fluxes of an oct will be needed soon. */
-static inline void fluxes_fetch(const struct tracer_flux *f, lidx i)
+/* Tracer i will be written to soon, and its fluxes read. */
+static inline void tracer_fetch(const struct tracer_run *r, int64_t i)
 {
-    const float *at = tracer_strip(f, f->place[i], 0, 0, 0);
-    for (int line = 0; line < 3; line++) __builtin_prefetch(at + 16 * line);
+    const struct parts *p = r->parts;
+    const struct tracer_left *left = left_of(r, i);
+    for (int d = 0; d < 3; d++) {
+        __builtin_prefetch(&p->x[d][i], 1);
+        __builtin_prefetch(&p->v[d][i], 1);
+        __builtin_prefetch(left->out[2 * d]);
+    }
 }
 
 /* One number u in [0, 1) says whether a tracer leaves, u < out/m, and then through which face. */
 static void jump_some(const struct tracer_run *r, int l, uint64_t seed, int64_t begin, int n)
 {
     const struct parts *p = r->parts;
-    uint32_t high[BATCH], low[BATCH];
     struct jumpers some;
-    int any = 0;
-    for (int k = 0; k < n; k++) any |= tracer_jumps(p, begin + k);
+    double u[BATCH];
+    unsigned char any = 0;
+    int leaves = 0;
+    some.begin = begin;
+#pragma omp simd reduction(| : any)
+    for (int k = 0; k < n; k++) any |= p->family[begin + k] == FAM_GAS_TRACER;
     if (!any) return;
-    rng_pairs(seed, n, p->id + begin, high, low);
-    jumpers_find(r, l, begin, n, high, &some);
-    for (int k = 0; k < some.leaves; k++) {
-        const int64_t i = begin + some.leave[k];
-        if (k + AHEAD < some.leaves) fluxes_fetch(r->flux, p->host[begin + some.leave[k + AHEAD]]);
-        const double u = rng_pair_uniform(high[some.leave[k]], low[some.leave[k]]);
-        const double leaves = (double)r->flux->share[p->host[i]][tracer_cell(p, i)];
-        if (u < leaves)
-            leave(r, l, i, u / leaves);
-        else
-            tracer_stay(r->parts, i);
+    rng_pairs(seed, n, p->id + begin, some.high, some.low);
+    jumpers_find(r, l, n, &some);
+    for (int j = 0; j < some.n; j++) {
+        const int k = some.may[j];
+        const double mine = rng_pair_uniform(some.high[k], some.low[k]),
+                     share = (double)left_of(r, begin + k)->share[tracer_cell(p, begin + k)];
+        if (mine < share) {
+            tracer_fetch(r, begin + k);
+            some.may[leaves] = k;
+            u[leaves++] = mine / share;
+        } else
+            tracer_stay(r->parts, begin + k);
     }
-    for (int k = 0; k < some.stays; k++) tracer_stay(r->parts, begin + some.stay[k]);
+    for (int j = 0; j < leaves; j++) leave(r, l, begin + some.may[j], u[j]);
 }
 
 /* ---- from a coarser cell into the level ---- */

@@ -1,15 +1,21 @@
 /* tracer/settle: Monte-Carlo tracers after the mesh has changed. */
 #include <math.h>
 
+#include "oct/bits.h"
 #include "tracer/flux.h"
 
+enum { BATCH = 1024 };
+
 /* Whether levels from l on have changed since tracers were settled; equal on all ranks, as lists of
- * octs change on all of them together. Remembers their lists. */
-static bool has_changed(const struct tracer_run *r, int l)
+ * octs change on all of them together. Remembers their lists. *anew: whether tracers of one of them
+ * were never settled, or have been placed since. */
+static bool has_changed(const struct tracer_run *r, int l, bool *anew)
 {
     bool any = false;
+    *anew = false;
     for (int k = l; k <= r->mesh->levelmax; k++) {
         any |= r->flux->settled[k] != r->mesh->lev[k].octs + 1;
+        *anew |= r->flux->settled[k] == 0;
         r->flux->settled[k] = r->mesh->lev[k].octs + 1;
     }
     return any;
@@ -42,7 +48,7 @@ static void put(const struct tracer_run *r, int64_t i, int l, const int64_t cell
     p->partner[i] = number | (moves ? PART_JUMPED : 0);
 }
 
-static void settle(const struct tracer_run *r, int l, int64_t i)
+static void settle(const struct tracer_run *r, int l, int64_t i, double close)
 {
     const struct mesh *m = r->mesh;
     const struct parts *p = r->parts;
@@ -51,7 +57,6 @@ static void settle(const struct tracer_run *r, int l, int64_t i)
     int c = 0;
     bool in = true, central = true; /* closer to the centre of the cell than to those of all finer
                                      * levels, the closest of which are at twice `close` */
-    const double close = ldexp(0.25, l - m->levelmax);
     okey_coords(lv->key[p->host[i]], oct);
     for (int d = 0; d < m->ndim; d++) {
         const double u = mesh_cells(m, l, p->x[d][i]);
@@ -72,18 +77,61 @@ static void settle(const struct tracer_run *r, int l, int64_t i)
     put(r, i, l + 1, cell);
 }
 
+/* Lists those of n particles that are to be moved in level l: once all were settled, tracers of the
+ * level whose cell has been split, and of finer ones whose cell is a leaf now. Tracers of coarser
+ * levels wait. */
+static int unsettled(const struct tracer_run *r, int l, int64_t begin, int n, int *some)
+{
+    const struct parts *p = r->parts;
+    const struct level *lv = &r->mesh->lev[l];
+    const int8_t *restrict family = p->family + begin;
+    const int32_t *restrict levelp = p->levelp + begin;
+    const bool anew = !p->settled;
+    unsigned char may[BATCH], cell[BATCH];
+    int last = 0, finer = 0;
+#pragma omp simd
+    for (int k = 0; k < n; k++) may[k] = (family[k] == FAM_GAS_TRACER) & ((levelp[k] >= l) | anew);
+    const int found = bits_list(may, n, some);
+#pragma omp simd reduction(| : finer)
+    for (int k = 0; k < n; k++) finer |= levelp[k] > l;
+    if (anew) return found;
+    if (finer) part_cells(p, r->mesh, l, begin, n, cell);
+    for (int j = 0; j < found; j++) {
+        const int k = some[j];
+        const bool below = levelp[k] > l;
+        const int c = below ? cell[k] : tracer_cell(p, begin + k);
+        some[last] = k;
+        last += (lv->child[p->host[begin + k]][c] < 0) == below;
+    }
+    return last;
+}
+
+/* All particles are handed down to level l. */
+static void settle_level(const struct tracer_run *r, int l)
+{
+    const struct parts *p = r->parts;
+    const double close = ldexp(0.25, l - r->mesh->levelmax);
+#pragma omp parallel for schedule(static)
+    for (int64_t b = p->first[l]; b < p->n; b += BATCH) {
+        int some[BATCH];
+        const int n = unsettled(r, l, b, b + BATCH < p->n ? BATCH : (int)(p->n - b), some);
+        for (int k = 0; k < n; k++) settle(r, l, b + some[k], close);
+    }
+}
+
 void tracers_settle(struct tracer_run *r, int l)
 {
     struct parts *p = r->parts;
+    bool anew;
     int k = l;
-    if (!has_changed(r, l)) return;
+    if (!has_changed(r, l, &anew)) return;
+    p->settled &= !anew;
     for (;; k++) {
-#pragma omp parallel for schedule(static)
-        for (int64_t i = p->first[k]; i < p->n; i++)
-            if (tracer_jumps(p, i)) settle(r, k, i);
+        settle_level(r, k);
         if (k == r->mesh->levelmax || r->mesh->lev[k + 1].total == 0) break;
         part_hand_down(p, r->mesh, r->comm, r->dom, k);
     }
     while (--k >= l) part_merge(p, r->mesh, k);
     part_enter(p, r->mesh, r->comm, r->dom, l);
+    p->settled = true;
 }
