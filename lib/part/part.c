@@ -10,7 +10,6 @@
  * again (sort.c) only when enough of it is out of order. */
 #include "part/part.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -278,18 +277,15 @@ void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, con
 
 /* ---- to the finer level ---- */
 
-void part_cells(const struct parts *p, const struct mesh *m, int l, int64_t begin, int n,
-                unsigned char *cell)
+void part_cells(const struct parts *p, const struct mesh *m, int l, int64_t begin, int n, int *cell)
 {
-    const double width = m->boxlen / (double)((int64_t)1 << (l - 1)); /* of an oct */
-    memset(cell, 0, (size_t)n);
+    const double width = m->boxlen / (double)((int64_t)1 << l);
+    _Static_assert(LEVEL_MAX < 31, "numbers of cells are int");
+    memset(cell, 0, sizeof *cell * (size_t)n);
     for (int d = 0; d < m->ndim; d++) {
         const double *restrict x = p->x[d] + begin;
 #pragma omp simd
-        for (int k = 0; k < n; k++) { /* the same digits as of mesh_cells */
-            const double octs = x[k] / width;
-            cell[k] |= (unsigned char)((octs - floor(octs) >= 0.5) << d);
-        }
+        for (int k = 0; k < n; k++) cell[k] |= ((int)(x[k] / width) & 1) << d; /* as mesh_cells */
     }
 }
 
@@ -315,25 +311,28 @@ static int64_t mark_block(struct parts *p, const struct mesh *m, int l, int64_t 
     const struct level *lv = &m->lev[l];
     lidx last = -1;
     int64_t o[3] = {0}, n = 0;
-    int some[PART_CHUNK];
-    unsigned char cell[PART_CHUNK]; /* from that of the first of them on */
+    const lidx(*children)[8] = (const lidx(*)[8])lv->child;
+    const int8_t *restrict family = p->family + begin;
+    lidx *restrict host = p->host + begin;
+    const bool settled = p->settled;
+    int some[PART_CHUNK], cell[PART_CHUNK]; /* cell: from that of the first of them on */
     const int may = part_may_descend(p, l, begin, (int)(end - begin), some);
-    if (p->settled && may)
+    if (settled && may)
         part_cells(p, m, l, begin + some[0], some[may - 1] - some[0] + 1, cell);
     for (int k = 0; k < may; k++) {
-        const int64_t i = begin + some[k];
-        const lidx h = p->host[i];
+        const int at = some[k];
+        const int64_t i = begin + at;
+        const lidx h = host[at];
         lidx child;
-        if (p->settled && p->family[i] == FAM_GAS_TRACER) {
-            child = lv->child[h][cell[some[k] - some[0]]];
+        if (settled && family[at] == FAM_GAS_TRACER) {
+            child = children[h][cell[at - some[0]]];
         } else {
             if (h != last) okey_coords(lv->key[h], o);
             last = h;
             child = part_child(m, l, h, o, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]});
         }
-        if (child < 0) continue;
-        p->host[i] = ~child;
-        n++;
+        host[at] = child < 0 ? h : ~child;
+        n += child >= 0;
     }
     return n;
 }

@@ -81,13 +81,23 @@ static inline float4 plane_load(const float *x)
     return v;
 }
 
-/* Keeps what leaves the cells of plane k of an oct along an axis; x: of its first cell. */
-static inline void left_keep(const struct patch_rows_flow *at, int x, struct tracer_left *to)
+/* Keeps what leaves the cells of a row of octs along an axis. */
+static void left_keep(const struct tracer_flux *f, const struct patch_rows_flow *at,
+                      const lidx *restrict oct)
 {
-    const float4 lo = plus(-plane_of(at->lo[0] + x, at->lo[1] + x)),
-                 hi = plus(plane_of(at->hi[0] + x, at->hi[1] + x));
-    memcpy(to->out[2 * at->axis] + 4 * (at->k & 1), &lo, sizeof lo);
-    memcpy(to->out[2 * at->axis + 1] + 4 * (at->k & 1), &hi, sizeof hi);
+    const double *lo[2] = {at->lo[0] - 2, at->lo[1] - 2}, *hi[2] = {at->hi[0] - 2, at->hi[1] - 2};
+    const int face = 2 * at->axis, first = 4 * (at->k & 1);
+    const lidx *restrict row = f->row;
+    struct tracer_left *restrict left = f->left;
+    for (uint32_t octs = at->octs; octs; octs &= octs - 1) {
+        const int slot = __builtin_ctz(octs), x = 2 * slot;
+        const lidx i = row[oct[slot]];
+        if (i < 0) continue;
+        const float4 down = plus(-plane_of(lo[0] + x, lo[1] + x)),
+                     up = plus(plane_of(hi[0] + x, hi[1] + x));
+        memcpy(left[i].out[face] + first, &down, sizeof down);
+        memcpy(left[i].out[face + 1] + first, &up, sizeof up);
+    }
 }
 
 /* Rounding errors may pass a wall. */
@@ -159,13 +169,15 @@ static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_
     const struct mesh *m = s->in.m;
     const lidx *oct = s->slots.oct[(at->k >> 1) + 1][at->y + 1];
     const int rows = s->ndim > 1 ? 2 : 1;
-    for (uint32_t octs = at->octs; octs; octs &= octs - 1) {
-        const int slot = __builtin_ctz(octs), x = 2 * (slot - 1);
-        const lidx o = oct[slot];
-        if (f->row[o] < 0) continue;
-        left_keep(at, x, &f->left[f->row[o]]);
-        if (f->walls) walls_close(f, m->lev[f->level].nbr[o], at->axis, &f->left[f->row[o]]);
-        if (at->axis == s->ndim - 1) left_finish(f, m, o, x, at);
+    left_keep(f, at, oct);
+    for (uint32_t octs = at->octs; octs && f->walls; octs &= octs - 1) {
+        const lidx o = oct[__builtin_ctz(octs)];
+        if (f->row[o] >= 0)
+            walls_close(f, m->lev[f->level].nbr[o], at->axis, &f->left[f->row[o]]);
+    }
+    for (uint32_t octs = at->octs; octs && at->axis == s->ndim - 1; octs &= octs - 1) {
+        const int slot = __builtin_ctz(octs);
+        if (f->row[oct[slot]] >= 0) left_finish(f, m, oct[slot], 2 * (slot - 1), at);
     }
     for (uint32_t octs = at->octs; octs && e->row; octs &= octs - 1) {
         const int slot = __builtin_ctz(octs);

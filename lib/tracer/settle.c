@@ -83,12 +83,13 @@ static void settle(const struct tracer_run *r, int l, int64_t i, double close)
 static int unsettled(const struct tracer_run *r, int l, int64_t begin, int n, int *some)
 {
     const struct parts *p = r->parts;
-    const struct level *lv = &r->mesh->lev[l];
+    const lidx(*child)[8] = (const lidx(*)[8])r->mesh->lev[l].child;
+    const lidx *restrict host = p->host + begin;
     const int8_t *restrict family = p->family + begin;
     const int32_t *restrict levelp = p->levelp + begin;
     const bool anew = !p->settled;
-    unsigned char may[BATCH], cell[BATCH];
-    int last = 0, finer = 0;
+    unsigned char may[BATCH];
+    int cell[BATCH], last = 0, finer = 0;
 #pragma omp simd
     for (int k = 0; k < n; k++) may[k] = (family[k] == FAM_GAS_TRACER) & ((levelp[k] >= l) | anew);
     const int found = bits_list(may, n, some);
@@ -101,7 +102,7 @@ static int unsettled(const struct tracer_run *r, int l, int64_t begin, int n, in
         const bool below = levelp[k] > l;
         const int c = below ? cell[k] : tracer_cell(p, begin + k);
         some[last] = k;
-        last += (lv->child[p->host[begin + k]][c] < 0) == below;
+        last += (child[host[k]][c] < 0) == below;
     }
     return last;
 }
