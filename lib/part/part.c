@@ -317,8 +317,7 @@ static int64_t mark_block(struct parts *p, const struct mesh *m, int l, int64_t 
     const bool settled = p->settled;
     int some[PART_CHUNK], cell[PART_CHUNK]; /* cell: from that of the first of them on */
     const int may = part_may_descend(p, l, begin, (int)(end - begin), some);
-    if (settled && may)
-        part_cells(p, m, l, begin + some[0], some[may - 1] - some[0] + 1, cell);
+    if (settled && may) part_cells(p, m, l, begin + some[0], some[may - 1] - some[0] + 1, cell);
     for (int k = 0; k < may; k++) {
         const int at = some[k];
         const int64_t i = begin + at;

@@ -125,7 +125,8 @@ void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, con
 void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
                     const struct domain *d, int l);
 /* cell[k] := number in its oct of the cell of level l that particle begin + k is in, of n. */
-void part_cells(const struct parts *p, const struct mesh *m, int l, int64_t begin, int n, int *cell);
+void part_cells(const struct parts *p, const struct mesh *m, int l, int64_t begin, int n,
+                int *cell);
 /* Ends a step: the range of level l+1 joins the range of level l; hosts become the parents. Local.
  */
 void part_merge(struct parts *p, const struct mesh *m, int l);

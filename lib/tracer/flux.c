@@ -172,8 +172,7 @@ static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_
     left_keep(f, at, oct);
     for (uint32_t octs = at->octs; octs && f->walls; octs &= octs - 1) {
         const lidx o = oct[__builtin_ctz(octs)];
-        if (f->row[o] >= 0)
-            walls_close(f, m->lev[f->level].nbr[o], at->axis, &f->left[f->row[o]]);
+        if (f->row[o] >= 0) walls_close(f, m->lev[f->level].nbr[o], at->axis, &f->left[f->row[o]]);
     }
     for (uint32_t octs = at->octs; octs && at->axis == s->ndim - 1; octs &= octs - 1) {
         const int slot = __builtin_ctz(octs);

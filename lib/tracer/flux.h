@@ -30,9 +30,9 @@ struct tracer_entries {
 
 struct tracer_flux {
     struct patch_flow flow;
-    int level;                  /* of the step that is watched */
-    uint8_t walls;              /* bit f: no mass passes the boundary of the box at face f */
-    lidx *row;                  /* [nown] of each oct in `left`; −1: no tracers are in it */
+    int level;     /* of the step that is watched */
+    uint8_t walls; /* bit f: no mass passes the boundary of the box at face f */
+    lidx *row;     /* [nown] of each oct in `left`; −1: no tracers are in it */
     struct tracer_left *left;
     /* [nown] of the octs with a row, 256 times the probabilities to leave their cells, rounded
      * down, at most 255 */
