@@ -194,7 +194,7 @@ INLINE void faces_report(int ndim, struct sweep *s, int y, int k, const struct s
 
 INLINE int fours_of(struct span x)
 {
-    return x.b > x.a ? (x.b - x.a + 3) / 4 : 0;
+    return x.b > x.a ? (x.b - x.a + 3) >> 2 : 0;
 }
 
 /* Run of the cells x of row j. */
@@ -338,6 +338,7 @@ static void faces_mask(struct sweep *s, const struct face_job *j, int k)
     const unsigned char *lo = s->in.split[plane_below(j, k)] + j->at - step_below(s, j);
     for (int i = 0; i < 4 * j->fours; i += 4) {
         four_bytes split = *(const four_bytes *)(lo + i) | *(const four_bytes *)(hi + i);
+        if (!(uint32_t)split) continue;
         four_words whole = __builtin_convertvector(split, four_words) == 0;
         double *F = j->F + i;
         for (int v = 0; v < s->nflux; v++, F += PS)
@@ -347,8 +348,32 @@ static void faces_mask(struct sweep *s, const struct face_job *j, int k)
 
 /* ---- conservative update ---- */
 
-/* The update treats one variable after the other: pointers of all variables do not fit into the
- * registers. */
+/* The update treats five variables at a time, at constant distances: short rows would spend more on
+ * a loop for each variable than on their cells. Functions of these loops are not inlined: gcc 12
+ * would use a pointer for each variable, and they do not fit into the registers. Further variables
+ * have a loop each. */
+enum { FIVE = 5 };
+typedef double (*vars)[PS];
+typedef const double (*vars_in)[PS];
+
+static __attribute__((noinline)) void five_sum(int n, vars_in restrict u, vars_in restrict fx,
+                                               vars_in restrict y0, vars_in restrict y1,
+                                               vars restrict sum)
+{
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++)
+        for (int v = 0; v < FIVE; v++)
+            sum[v][i] = patch_add_faces(patch_add_faces(u[v][i], fx[v][i], fx[v][i + 1]), y0[v][i],
+                                        y1[v][i]);
+}
+
+static __attribute__((noinline)) void five_finish(int n, vars_in restrict lo, vars_in restrict hi,
+                                                  vars restrict sum)
+{
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++)
+        for (int v = 0; v < FIVE; v++) sum[v][i] = patch_add_faces(sum[v][i], lo[v][i], hi[v][i]);
+}
 
 /* Adds old values and fluxes in x and y of a row; y0, y1: fluxes through its lower and upper faces.
  */
@@ -358,7 +383,10 @@ INLINE void row_sum(int ndim, struct sweep *s, int k, struct run at, const doubl
     const int n = 4 * at.fours;
     const double *restrict u = s->in.u[k & 3] + at.at;
     double *restrict sum = s->sum[k & 1] + at.at;
-    for (int q = 0, v = 0; q < s->nvar; q++, v += PS)
+    const int first = ndim > 2 && s->nvar >= FIVE ? FIVE : 0;
+    if (first > 0)
+        five_sum(n, (vars_in)u, (vars_in)fx, (vars_in)y0, (vars_in)y1, (vars)sum);
+    for (int q = first, v = first * PS; q < s->nvar; q++, v += PS)
         if (ndim > 2 || !(s->zero >> q & 1))
 #pragma omp simd simdlen(LANES)
             for (int i = v; i < v + n; i++)
@@ -387,7 +415,9 @@ INLINE void rows_finish(struct sweep *s, int k, struct run at)
     const int n = 4 * at.fours;
     double *restrict sum = s->sum[k & 1] + at.at;
     const double *restrict lo = s->fz[k & 1] + at.at, *restrict hi = s->fz[(k + 1) & 1] + at.at;
-    for (int v = 0; v < s->nflux * PS; v += PS)
+    const int first = s->nflux >= FIVE ? FIVE : 0;
+    if (first > 0) five_finish(n, (vars_in)lo, (vars_in)hi, (vars)sum);
+    for (int v = first * PS; v < s->nflux * PS; v += PS)
 #pragma omp simd simdlen(LANES)
         for (int i = v; i < v + n; i++) sum[i] = patch_add_faces(sum[i], lo[i], hi[i]);
 }
