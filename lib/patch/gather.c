@@ -14,25 +14,40 @@ static struct target target_of(const struct gathered *g, int x, int y, int z)
     return (struct target){2 * z & 3, (2 * z + 1) & 3, plane_at(g->w, 2 * x, 2 * y), g->w};
 }
 
-/* Copies the refinement flags of an oct into the ring. Returns whether a cell is refined. */
-static inline bool put8_split(unsigned char *const *ring, struct target t, const lidx *child)
+/* What refined cells octs of a row have: masks (tile.h) of those with one, and of those that have
+ * refined cells alone. */
+struct splits {
+    uint32_t some, whole;
+};
+
+/* Copies the refinement flags of an oct into the ring, and notes them of slot x. */
+static inline void put8_split(unsigned char *const *ring, struct target t, const lidx *child, int x,
+                              struct splits *row)
 {
-    unsigned char s[8], any = 0;
+    typedef lidx links
+        __attribute__((vector_size(4 * sizeof(lidx)), may_alias, aligned(sizeof(lidx))));
+    typedef signed char four_bytes __attribute__((vector_size(4)));
+    const links *c = (const links *)child;
+    const four_bytes lower = __builtin_convertvector(c[0] >= 0, four_bytes) & 1,
+                     upper = __builtin_convertvector(c[1] >= 0, four_bytes) & 1;
+    unsigned char s[8];
     unsigned char *a = ring[t.a] + t.at, *b = ring[t.b] + t.at;
-    for (int c = 0; c < 8; c++) any |= s[c] = child && child[c] >= 0;
+    memcpy(s, &lower, 4);
+    memcpy(s + 4, &upper, 4);
     memcpy(a, s, 2);
     memcpy(a + t.w, s + 2, 2);
     memcpy(b, s + 4, 2);
     memcpy(b + t.w, s + 6, 2);
-    return any != 0;
+    row->some |= (uint32_t)((uint32_t)(lower | upper) != 0) << (x + 1);
+    row->whole |= (uint32_t)((uint32_t)(lower & upper) == 0x01010101) << (x + 1);
 }
 
-static bool load_oct(struct gathered *g, lidx i, struct target t)
+static void load_oct(struct gathered *g, lidx i, struct target t, int x, struct splits *row)
 {
     const struct level *lv = &g->m->lev[g->l];
     for (int v = 0; v < g->law->nfield; v++)
         if (!(g->law->zero >> v & 1)) put8(g->u, v, t, g->from[v][i]);
-    return g->finer && put8_split(g->split, t, lv->child[i]);
+    if (g->finer) put8_split(g->split, t, lv->child[i], x, row);
 }
 
 /* Copies eight cells each of two octs adjacent in x into the ring of planes. */
@@ -68,18 +83,20 @@ static inline void put_layers(struct gathered *g, lidx i, lidx j, struct target 
         if (!(zero >> v & 1)) put_layer(g->u, v, t, g->from[v][i], g->from[v][j]);
 }
 
-/* Loads octs i and j, adjacent in x; t: location of the first. */
-static bool load_two(struct gathered *g, lidx i, lidx j, struct target t)
+/* Loads octs i[0] and i[1], adjacent in x; t: location of the first. */
+static void load_two(struct gathered *g, const lidx i[2], struct target t, int x,
+                     struct splits *row)
 {
     const struct level *lv = &g->m->lev[g->l];
     if (g->m->ndim < 3)
-        put_layers(g, i, j, t);
+        put_layers(g, i[0], i[1], t);
     else
-        for (int v = 0; v < g->law->nfield; v++) put16(g->u, v, t, g->from[v][i], g->from[v][j]);
-    if (!g->finer) return false;
-    bool split = put8_split(g->split, t, lv->child[i]);
+        for (int v = 0; v < g->law->nfield; v++) 
+            put16(g->u, v, t, g->from[v][i[0]], g->from[v][i[1]]);
+    if (!g->finer) return;
+    put8_split(g->split, t, lv->child[i[0]], x, row);
     t.at += 2;
-    return put8_split(g->split, t, lv->child[j]) || split;
+    put8_split(g->split, t, lv->child[i[1]], x + 1, row);
 }
 
 /* The variables of an oct that does not exist by slopes of minmod. */
@@ -102,7 +119,9 @@ static void load_missing(struct gathered *g, lidx at, struct target t)
     else
         load_children(g, at, t);
     for (int v = law->nvar; v < law->nfield; v++) put_flat(g->u, v, t, g->up[v][at / 8][at % 8]);
-    put8_split(g->split, t, NULL);
+    unsigned char *a = g->split[t.a] + t.at, *b = g->split[t.b] + t.at;
+    a[0] = a[1] = a[t.w] = a[t.w + 1] = 0;
+    b[0] = b[1] = b[t.w] = b[t.w + 1] = 0;
 }
 
 /* Prefetches the inputs of load_missing: the parent and its neighbours around the cell. */
@@ -244,33 +263,34 @@ static void boundary_planes(struct gathered *g, int f)
 
 /* ---- planes ---- */
 
-/* Gathers the needed octs of a row. Returns whether a cell is refined. */
-static bool gather_row(struct gathered *g, int y, int z)
+/* Gathers the needed octs of a row. */
+static void gather_row(struct gathered *g, int y, int z)
 {
     const lidx *oct = g->slots->oct[z + 1][y + 1];
-    bool split = false;
+    struct splits row = {0, 0};
     for (uint32_t b = g->slots->seen[z + 1][y + 1]; b;) {
         int x = __builtin_ctz(b) - 1;
         const lidx *o = oct + x + 1;
         struct target t = target_of(g, x, y, z);
         if ((b >> (x + 1) & 3) == 3 && (o[0] | o[1]) >= 0) {
-            split |= load_two(g, o[0], o[1], t);
+            load_two(g, o, t, x, &row);
             b &= ~((uint32_t)3 << (x + 1));
             continue;
         }
         if (*o >= 0)
-            split |= load_oct(g, *o, t);
+            load_oct(g, *o, t, x, &row);
         else if (*o <= SLOT_MISSING)
             load_missing(g, slot_missing(*o), t);
         b &= b - 1;
     }
-    return split;
+    g->split_octs[z + 1][y + 1] = row.some;
+    g->whole_octs[z + 1][y + 1] = row.whole;
 }
 
 void gather_octs(struct gathered *g, int z)
 {
     int ny = g->slots->tile->t[1];
-    for (int y = -1; y <= ny; y++) g->split_row[z + 1][y + 1] = gather_row(g, y, z);
+    for (int y = -1; y <= ny; y++) gather_row(g, y, z);
     for (int k = 2 * z; k < 2 * z + 2; k++) boundaries_fill(g, k);
     if (z == g->slots->tile->t[2] && at_boundary(g, 5)) boundary_planes(g, 5);
 }
@@ -278,7 +298,7 @@ void gather_octs(struct gathered *g, int z)
 void gather_line(struct gathered *g, int y)
 {
     const int *t = g->slots->tile->t, end = t[1] - 1;
-    g->split_row[1][y + 1] = gather_row(g, y, 0);
+    gather_row(g, y, 0);
     if ((y < 0 && at_boundary(g, 2)) || (y > end && at_boundary(g, 3))) return;
     for (int f = 0; f < 2; f++) boundary_fill(g, 0, f, 2 * y, 2 * y + g->m->ndim);
     if (g->m->ndim < 2) return;

@@ -16,8 +16,8 @@ struct gathered {
     bool finer;              /* whether cells may be refined; otherwise split is not filled */
     double *u[4];            /* [nfield][PLANE_STRIDE] fields in a plane */
     unsigned char *split[4]; /* [PLANE_STRIDE] 1: refined cell */
-    /* [z+1][y+1] whether a cell of this row of octs is refined */
-    bool split_row[SLOT_HEIGHT][SLOT_SIDE];
+    /* [z+1][y+1] masks of this row of octs: those of which a cell is refined; all cells are */
+    uint32_t split_octs[SLOT_HEIGHT][SLOT_SIDE], whole_octs[SLOT_HEIGHT][SLOT_SIDE];
     /* fields of the level, and of the coarser level */
     double (*from[LAW_FIELDS])[8], (*up[LAW_FIELDS])[8];
 };

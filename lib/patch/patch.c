@@ -293,16 +293,19 @@ static void oct_collect(struct oct_sums *o)
 
 /* ---- update of octs ---- */
 
-/* Whether a cell may be refined in a row of octs or in the rows that share a face with it; of a law
- * with edges also an edge. */
-static bool split_near(const struct gathered *g, int y, int z)
+/* Mask of the octs of a row that have a refined cell or share a face with an oct that has, but for
+ * octs of which all cells are refined; of a law with edges: all if an oct that shares an edge with
+ * one of the row may have a refined cell. */
+static uint32_t split_near(const struct gathered *g, int y, int z)
 {
-    const bool(*split)[SLOT_SIDE] = g->split_row + z + 1;
-    y++;
-    const bool faces = split[0][y] || split[0][y - 1] || split[0][y + 1] || split[-1][y] ||
-                       split[1][y];
-    if (faces || !g->law->edges) return faces;
-    return split[-1][y - 1] || split[-1][y + 1] || split[1][y - 1] || split[1][y + 1];
+    const uint32_t(*split)[SLOT_SIDE] = g->split_octs + z + 1;
+    const uint32_t here = split[0][++y], whole = g->whole_octs[z + 1][y];
+    const uint32_t faces = here | here << 1 | here >> 1 | split[0][y - 1] | split[0][y + 1] |
+                           split[-1][y] | split[1][y];
+    if (!g->law->edges) return faces & ~whole;
+    const uint32_t corners = split[-1][y - 1] | split[-1][y + 1] | split[1][y - 1] |
+                             split[1][y + 1];
+    return faces | corners ? ~(uint32_t)0 : 0;
 }
 
 /* Takes eight values of an oct, whose first cell is at `at` of the planes. */
@@ -379,27 +382,25 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
 {
     struct update *up = ctx;
     const struct slots *p = &s->slots;
-    bool split = split_near(&s->in, y, z);
     const struct law *law = up->law;
     const bool repeats = law->edges && s->ndim < 3;
     /* whether fluxes are all that changes it */
     const bool alone = !law->finish && law->nsum == law->nvar && !repeats;
-    const bool plain = !split && alone;
-    bool collect = split && up->l < up->m->levelmax &&
-                   up->m->lev[up->l + 1].reflux[law->system].row;
+    const bool finer = up->l < up->m->levelmax && up->m->lev[up->l + 1].reflux[law->system].row;
+    const uint32_t near = finer ? split_near(&s->in, y, z) : 0, plain = alone ? ~near : 0;
     struct oct_sums o; /* declared outside of the loop: 4 kB that need not be zeroed for each row */
     o.law = law, o.m = up->m, o.l = up->l;
     o.dt = up->dt, o.dx = up->dx;
     for (uint32_t octs = p->own[z + 1][y + 1]; octs;) {
         int x = __builtin_ctz(octs) - 1, at = plane_at(s->in.w, 2 * x, 2 * y);
         const lidx *oct = &p->oct[z + 1][y + 1][x + 1];
-        if (plain && (octs >> (x + 1) & 3) == 3) {
+        if (((octs & plain) >> (x + 1) & 3) == 3) {
             for (int v = 0; v < s->nvar; v++)
                 if (up->new[v]) take_two(s, v, at, up->new[v], oct[0], oct[1]);
             octs &= ~((uint32_t)3 << (x + 1));
             continue;
         }
-        const bool collects = collect && split_beside(s, at), direct = alone && !collects;
+        const bool collects = near >> (x + 1) & 1 && split_beside(s, at), direct = alone && !collects;
         o.i = *oct;
         for (int v = 0; v < law->nsum; v++)
             take_oct(s, v, at, direct && up->new[v] ? up->new[v][o.i] : o.w[v]);

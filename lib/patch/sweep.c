@@ -261,8 +261,8 @@ static void faces_mask(struct sweep *s, const struct face_job *j, int k);
 static bool faces_split(const struct sweep *s, int y, int k)
 {
     int z = k >> 1;
-    return s->in.split_row[z + 1][y + 1] || (y >= 0 && s->in.split_row[z + 1][y]) ||
-           (z >= 0 && s->in.split_row[z][y + 1]);
+    return s->in.split_octs[z + 1][y + 1] || (y >= 0 && s->in.split_octs[z + 1][y]) ||
+           (z >= 0 && s->in.split_octs[z][y + 1]);
 }
 
 static void faces_flux(struct sweep *s, struct face_jobs *jobs)

@@ -115,7 +115,7 @@ static bool split_near(const struct sweep *s, int j, int k)
     const int y0 = (j - 1) >> 1, y1 = j >> 1;
     bool any = false;
     for (int z = s->ndim > 2 ? (k - 1) >> 1 : 0; z <= k >> 1; z++) {
-        const bool *row = s->in.split_row[z + 1] + 1;
+        const uint32_t *row = s->in.split_octs[z + 1] + 1;
         any |= row[y1];
         if (s->ndim > 1 && y0 >= -1) any |= row[y0];
     }
