@@ -22,6 +22,9 @@
 #include "patch/reflux.h"
 #include "patch/sweep.h"
 
+#define INLINE static inline __attribute__((always_inline))
+enum { GAS_NUMBERS = 5 };
+
 /* State shared by the threads that work on tiles. */
 struct update {
     struct mesh *m;
@@ -152,16 +155,23 @@ static void fields_replace(struct update *up, double (**old)[8])
 /* ---- registers of the coarse–fine boundary ---- */
 
 /* Adds the fluxes through the fine faces of an oct in one plane to its register: na along x, nb
- * along y; w: stride between rows. */
-static inline __attribute__((always_inline)) void register_add(const struct sweep *s,
-                                                               double *restrict row,
-                                                               const double *restrict flux, int na,
-                                                               int nb, double sign)
+ * along y; w: stride between rows. n: numbers of a face, of which zero are 0. */
+INLINE void numbers_add(int n, unsigned zero, int w, double *restrict row,
+                        const double *restrict flux, int na, int nb, double sign)
 {
-    const int w = s->in.w;
-    for (int v = 0; v < s->nflux; v++, flux += PLANE_STRIDE)
-        for (int b = 0; b < nb && !(s->zero >> v & 1); b++)
+    for (int v = 0; v < n; v++, flux += PLANE_STRIDE)
+        for (int b = 0; b < nb && !(zero >> v & 1); b++)
             for (int a = 0; a < na; a++) row[v] += flux[a + b * w] * sign;
+}
+
+/* Five numbers, of which none is 0, are those of gas alone. */
+INLINE void register_add(const struct sweep *s, double *restrict row, const double *restrict flux,
+                         int na, int nb, double sign)
+{
+    if (s->nflux == GAS_NUMBERS && !s->zero)
+        numbers_add(GAS_NUMBERS, 0, s->in.w, row, flux, na, nb, sign);
+    else
+        numbers_add(s->nflux, s->zero, s->in.w, row, flux, na, nb, sign);
 }
 
 /* Sum of the fluxes through the faces f of an oct that lie in one plane, opposite ones first. */

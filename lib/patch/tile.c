@@ -16,17 +16,21 @@ static const double FILLED = 0.5;     /* minimum filled fraction of a joint hull
 
 /* ---- tiles ---- */
 
-/* Grows the hull of the tile by the octs first … first+count-1. */
+/* Hull of the octs first … first+count-1 of a cube. */
 static void tile_enclose(struct tile *t, const struct level *lv, lidx first, lidx count)
 {
+    enum { WITHIN = 2 * TILE_SIDE - 1 }; /* in one dimension cubes are twice as long */
+    unsigned met[3] = {0, 0, 0};         /* bits of the coordinates within the cube */
+    okey_coords(lv->key[first], t->x0);
     for (lidx i = first; i < first + count; i++) {
         int64_t x[3];
         okey_coords(lv->key[i], x);
-        for (int d = 0; d < 3; d++) {
-            int64_t lo = t->x0[d] < x[d] ? t->x0[d] : x[d], hi = t->x0[d] + t->t[d] - 1;
-            t->t[d] = (int)((hi > x[d] ? hi : x[d]) - lo + 1);
-            t->x0[d] = lo;
-        }
+        for (int d = 0; d < 3; d++) met[d] |= 1u << (x[d] & WITHIN);
+    }
+    for (int d = 0; d < 3; d++) {
+        const int lo = __builtin_ctz(met[d]), hi = 31 - __builtin_clz(met[d]);
+        t->x0[d] = (t->x0[d] & ~(int64_t)WITHIN) + lo;
+        t->t[d] = hi - lo + 1;
     }
 }
 
@@ -35,9 +39,12 @@ static struct tile cube_tile(const struct mesh *m, int l, lidx first, lidx count
 {
     const struct level *lv = &m->lev[l];
     struct tile t = {.nrun = 1, .first = {first}, .count = {count}, .t = {1, 1, 1}};
-    okey_coords(lv->key[first], t.x0);
-    if (count < (lidx)1 << m->ndim * depth) tile_enclose(&t, lv, first, count);
-    for (int d = 0; d < m->ndim && count == (lidx)1 << m->ndim * depth; d++) t.t[d] = 1 << depth;
+    if (count < (lidx)1 << m->ndim * depth) {
+        tile_enclose(&t, lv, first, count);
+    } else {
+        okey_coords(lv->key[first], t.x0);
+        for (int d = 0; d < m->ndim; d++) t.t[d] = 1 << depth;
+    }
     for (lidx i = first; i < first + count; i++) t.outer |= sent[i];
     return t;
 }
@@ -293,17 +300,19 @@ static inline __attribute__((always_inline)) void slot_around(int ndim, struct s
  */
 static void mark_seen(struct slots *p, int ndim, bool corners)
 {
-    const int ny = p->tile->t[1] + 2, nz = p->tile->t[2] + 2, flat = ndim < 3, line = ndim < 2;
-    for (int z = flat; z < nz - flat; z++) {
-        for (int y = line; y < ny - line; y++) {
-            uint32_t all = 0;
-            for (int dz = z ? -1 : 0; dz <= 1 && z + dz < nz; dz++) {
-                for (int dy = y ? -1 : 0; dy <= 1 && y + dy < ny; dy++) {
-                    uint32_t b = p->own[z + dz][y + dy];
-                    all |= dy && dz && !corners ? b : b | b << 1 | b >> 1;
-                }
-            }
-            p->seen[z][y] = all;
+    const int *t = p->tile->t, dy = ndim > 1, dz = ndim > 2;
+    memset(p->seen, 0, sizeof p->seen[0] * (size_t)(t[2] + 2));
+    for (int z = 1; z <= t[2]; z++) {
+        for (int y = 1; y <= t[1]; y++) {
+            const uint32_t b = p->own[z][y], around = b | b << 1 | b >> 1,
+                           edge = corners ? around : b;
+            uint32_t *lower = &p->seen[z - dz][y], *here = &p->seen[z][y],
+                     *upper = &p->seen[z + dz][y];
+            if (!b) continue;
+            lower[0] |= around, here[0] |= around, upper[0] |= around;
+            here[-dy] |= around, here[dy] |= around;
+            if (ndim < 3) continue;
+            lower[-1] |= edge, lower[1] |= edge, upper[-1] |= edge, upper[1] |= edge;
         }
     }
 }
@@ -336,7 +345,7 @@ void slots_find(struct slots *p, const struct mesh *m, int l, const struct tile 
     p->tile = t;
     for (int z = flat; z < nz - flat; z++)
         for (int y = line; y < ny - line; y++)
-            for (int x = 0; x < t->t[0] + 2; x++) p->oct[z][y][x] = SLOT_UNUSED;
+            for (int x = 0; x < SLOT_WIDTH; x++) p->oct[z][y][x] = SLOT_UNUSED;
     memset(p->own, 0, sizeof p->own[0] * (size_t)nz);
     memset(p->exposed_any, 0, sizeof p->exposed_any[0] * (size_t)nz);
     for (int f = 0; f < 6; f++) memset(p->exposed[f], 0, sizeof p->exposed[f][0] * (size_t)nz);
