@@ -67,32 +67,77 @@ struct contacts {
     double c[VECTORS][LANES], u[VECTORS][LANES], p[VECTORS][LANES], s[VECTORS][LANES];
 };
 
+/* Vector k of the faces of a list: states on both sides, fluxes. */
+struct faces_at {
+    const double *L, *R;
+    double *F;
+    struct turned t;
+    int k;
+};
+
+INLINE struct faces_at faces_first(const struct face_job *j)
+{
+    return (struct faces_at){j->L, j->R, j->F, turned_to(j->dir), j->first};
+}
+
+INLINE void faces_next(struct faces_at *at)
+{
+    at->L += LANES, at->R += LANES, at->F += LANES, at->k++;
+}
+
+/* Vectors of LANES faces of a job. With vectors of eight, four faces may follow: roots and divisions
+ * of four numbers take half the time of eight. */
+INLINE int whole_vectors(const struct face_job *j)
+{
+    return 4 * j->fours / LANES;
+}
+
+INLINE bool half_vector(const struct face_job *j)
+{
+    return LANES > 4 && j->fours & 1;
+}
+
+/* n: of the faces, a constant. */
+INLINE void vector_sound(int n, int ndim, struct faces_at at, struct hydro_gas g,
+                         struct contacts *x)
+{
+    const double *restrict L = at.L, *restrict R = at.R;
+    double *restrict c = x->c[at.k];
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++)
+        c[i] = hydro_hllc_sound(face_state(ndim, L, i, at.t), face_state(ndim, R, i, at.t), g);
+}
+
+INLINE void vector_contact(int n, int ndim, struct faces_at at, struct hydro_gas g,
+                           struct contacts *x)
+{
+    const double *restrict L = at.L, *restrict R = at.R;
+    const int k = at.k;
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) {
+        struct hydro_contact o = hydro_hllc_contact(face_state(ndim, L, i, at.t),
+                                                    face_state(ndim, R, i, at.t), g, x->c[k][i]);
+        x->u[k][i] = o.u;
+        x->p[k][i] = o.p;
+        x->s[k][i] = o.s;
+    }
+}
+
 INLINE void faces_contacts(int ndim, const struct face_jobs *jobs, struct hydro_gas g,
                            struct contacts *x)
 {
-    const struct face_job *j = jobs->job, *end = j + jobs->n;
-    for (; j < end; j++) {
-        const double *restrict L = j->L, *restrict R = j->R;
-        const struct turned t = turned_to(j->dir);
-        for (int v = vectors_of(j), k = j->first; v > 0; v--, k++, L += LANES, R += LANES)
-#pragma omp simd simdlen(LANES)
-            for (int i = 0; i < LANES; i++)
-                x->c[k][i] = hydro_hllc_sound(face_state(ndim, L, i, t), face_state(ndim, R, i, t),
-                                              g);
+    const struct face_job *first = jobs->job, *end = first + jobs->n;
+    for (const struct face_job *j = first; j < end; j++) {
+        struct faces_at at = faces_first(j);
+        for (int v = whole_vectors(j); v > 0; v--, faces_next(&at))
+            vector_sound(LANES, ndim, at, g, x);
+        if (half_vector(j)) vector_sound(4, ndim, at, g, x);
     }
-    j = jobs->job;
-    for (; j < end; j++) {
-        const double *restrict L = j->L, *restrict R = j->R;
-        const struct turned t = turned_to(j->dir);
-        for (int v = vectors_of(j), k = j->first; v > 0; v--, k++, L += LANES, R += LANES)
-#pragma omp simd simdlen(LANES)
-            for (int i = 0; i < LANES; i++) {
-                struct hydro_contact o = hydro_hllc_contact(
-                    face_state(ndim, L, i, t), face_state(ndim, R, i, t), g, x->c[k][i]);
-                x->u[k][i] = o.u;
-                x->p[k][i] = o.p;
-                x->s[k][i] = o.s;
-            }
+    for (const struct face_job *j = first; j < end; j++) {
+        struct faces_at at = faces_first(j);
+        for (int v = whole_vectors(j); v > 0; v--, faces_next(&at))
+            vector_contact(LANES, ndim, at, g, x);
+        if (half_vector(j)) vector_contact(4, ndim, at, g, x);
     }
 }
 
@@ -104,35 +149,53 @@ INLINE struct hydro_flux face_flux(enum riemann rs, struct hydro_state l, struct
     return hydro_hllc_flux(l, r, g, at);
 }
 
+/* How faces are solved, constants where the loop is compiled: the solver, whether there are scalars
+ * and pressure_fix; and numbers that the formulas need. */
+struct solve {
+    int ndim;
+    enum riemann rs;
+    bool scalars, pfix;
+    int vel; /* of the numbers of a face: half of the sum of the velocities, of pressure_fix */
+    double dtdx;
+    struct hydro_gas g;
+};
+
+INLINE void vector_flux(int n, struct solve how, struct faces_at at, const struct contacts *x,
+                        double *restrict left)
+{
+    const double *restrict L = at.L, *restrict R = at.R;
+    double *restrict F = at.F;
+    const struct turned t = at.t;
+    const int ndim = how.ndim, k = at.k, vel = how.vel;
+    const double dtdx = how.dtdx;
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) {
+        struct hydro_state l = face_state(ndim, L, i, t), r = face_state(ndim, R, i, t);
+        struct hydro_flux f = face_flux(how.rs, l, r, how.g, x, k, i);
+        F[i] = f.r * dtdx;
+        F[t.n + i] = f.u * dtdx;
+        if (ndim > 1) F[t.a + i] = f.v * dtdx;
+        if (ndim > 2) F[t.b + i] = f.w * dtdx;
+        F[4 * PS + i] = f.e * dtdx;
+        if (how.scalars) left[k * LANES + i] = f.left * dtdx;
+        if (how.pfix) F[vel + i] = 0.5 * (l.u + r.u) * dtdx;
+        if (how.pfix) F[vel + PS + i] = f.eint * dtdx;
+    }
+}
+
 INLINE void faces_solve(int ndim, enum riemann rs, bool scalars, bool pfix, struct sweep *s,
                         const struct face_jobs *jobs)
 {
     struct contacts x;
-    const struct hydro_gas g = gas_law_of(s)->gas;
-    const double dtdx = s->dtdx;
-    const int vel = s->nvar * PS;
+    const struct solve how = {ndim, rs, scalars, pfix, s->nvar * PS, s->dtdx, gas_law_of(s)->gas};
     const struct face_job *j = jobs->job, *end = j + jobs->n;
-    double *restrict left = gas_left(s);
-    if (rs == RIEMANN_HLLC) faces_contacts(ndim, jobs, g, &x);
+    double *left = gas_left(s);
+    if (rs == RIEMANN_HLLC) faces_contacts(ndim, jobs, how.g, &x);
     for (; j < end; j++) {
-        const double *restrict L = j->L, *restrict R = j->R;
-        double *restrict F = j->F;
-        const struct turned t = turned_to(j->dir);
-        for (int v = vectors_of(j), k = j->first; v > 0;
-             v--, k++, L += LANES, R += LANES, F += LANES)
-#pragma omp simd simdlen(LANES)
-            for (int i = 0; i < LANES; i++) {
-                struct hydro_state l = face_state(ndim, L, i, t), r = face_state(ndim, R, i, t);
-                struct hydro_flux f = face_flux(rs, l, r, g, &x, k, i);
-                F[i] = f.r * dtdx;
-                F[t.n + i] = f.u * dtdx;
-                if (ndim > 1) F[t.a + i] = f.v * dtdx;
-                if (ndim > 2) F[t.b + i] = f.w * dtdx;
-                F[4 * PS + i] = f.e * dtdx;
-                if (scalars) left[k * LANES + i] = f.left * dtdx;
-                if (pfix) F[vel + i] = 0.5 * (l.u + r.u) * dtdx;
-                if (pfix) F[vel + PS + i] = f.eint * dtdx;
-            }
+        struct faces_at at = faces_first(j);
+        for (int v = whole_vectors(j); v > 0; v--, faces_next(&at))
+            vector_flux(LANES, how, at, &x, left);
+        if (half_vector(j)) vector_flux(4, how, at, &x, left);
     }
 }
 
