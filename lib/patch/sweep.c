@@ -218,6 +218,18 @@ INLINE int pair_runs(const struct sweep *s, int y, struct span lower, struct spa
     return 1;
 }
 
+/* Likewise of rows with the same cells. */
+INLINE int twin_runs(const struct sweep *s, int y, struct span x, struct run out[2])
+{
+    const int w = s->in.w, fours = fours_of(x), both = (x.b + w - x.a + 3) >> 2;
+    if (fours == 0) return 0;
+    out[0] = row_run(s, 2 * y, x);
+    out[1] = (struct run){out[0].at + w, out[0].r + w, fours};
+    if (both > 2 * fours) return 2;
+    out[0].fours = both;
+    return 1;
+}
+
 /* ---- primitive variables and tracing ---- */
 
 /* Computes the primitive variables of plane k of a row of octs, where an own cell reads them. */
@@ -225,7 +237,7 @@ INLINE void row_prim(struct sweep *s, int y, int k)
 {
     const struct span x = span_of(s->slots.seen[(k >> 1) + 1][y + 1]);
     struct run run[2];
-    const int n = pair_runs(s, y, x, x, run);
+    const int n = twin_runs(s, y, x, run);
     for (int i = 0; i < n; i++) s->law->primitive(s, k, run[i]);
 }
 
@@ -289,7 +301,7 @@ INLINE void strip_flux_x(struct sweep *s, int y, uint32_t own, struct face_jobs 
     struct span faces = span_of(own);
     struct run run[2];
     faces.b++;
-    int n = pair_runs(s, y, faces, faces, run);
+    int n = twin_runs(s, y, faces, run);
     for (int i = 0; i < n; i++)
         faces_add(s, jobs, 0, &run[i], s->mx + run[i].r - 1, s->px + run[i].r,
                   s->fx[y & 1] + run[i].r);
@@ -309,7 +321,7 @@ INLINE void strip_flux_z(struct sweep *s, int y, int k, uint32_t octs, struct fa
 {
     struct span faces = span_of(octs);
     struct run run[2];
-    int n = pair_runs(s, y, faces, faces, run);
+    int n = twin_runs(s, y, faces, run);
     for (int i = 0; i < n; i++)
         faces_add(s, jobs, 2, &run[i], s->mz[(k - 1) & 1] + run[i].at, s->pz + run[i].r,
                   s->fz[k & 1] + run[i].at);
@@ -428,9 +440,8 @@ INLINE void strip_finish(struct sweep *s, int y, int k, uint32_t octs)
     if (!octs) return;
     const struct span own = span_of(octs);
     struct run run[2];
-    int n = pair_runs(s, y, own, own, run);
-    for (int i = 0; i < n; i++)
-        if (run[i].fours) rows_finish(s, k, run[i]);
+    int n = twin_runs(s, y, own, run);
+    for (int i = 0; i < n; i++) rows_finish(s, k, run[i]);
     if (s->flow) strip_flow_z(s, y, k);
 }
 

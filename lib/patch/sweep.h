@@ -68,7 +68,7 @@ struct face_jobs {
 
 static inline int vectors_of(const struct face_job *j)
 {
-    return (4 * j->fours + LANES - 1) / LANES;
+    return (j->fours + LANES / 4 - 1) >> (LANES == 8);
 }
 
 /* Plane of the cells below the faces; step_below: distance to the cells above. */
