@@ -91,7 +91,7 @@ static void load_two(struct gathered *g, const lidx i[2], struct target t, int x
     if (g->m->ndim < 3)
         put_layers(g, i[0], i[1], t);
     else
-        for (int v = 0; v < g->law->nfield; v++) 
+        for (int v = 0; v < g->law->nfield; v++)
             put16(g->u, v, t, g->from[v][i[0]], g->from[v][i[1]]);
     if (!g->finer) return;
     put8_split(g->split, t, lv->child[i[0]], x, row);

@@ -410,7 +410,8 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
             octs &= ~((uint32_t)3 << (x + 1));
             continue;
         }
-        const bool collects = near >> (x + 1) & 1 && split_beside(s, at), direct = alone && !collects;
+        const bool collects = near >> (x + 1) & 1 && split_beside(s, at),
+                   direct = alone && !collects;
         o.i = *oct;
         for (int v = 0; v < law->nsum; v++)
             take_oct(s, v, at, direct && up->new[v] ? up->new[v][o.i] : o.w[v]);

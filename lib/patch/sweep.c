@@ -396,8 +396,7 @@ INLINE void row_sum(int ndim, struct sweep *s, int k, struct run at, const doubl
     const double *restrict u = s->in.u[k & 3] + at.at;
     double *restrict sum = s->sum[k & 1] + at.at;
     const int first = ndim > 2 && s->nvar >= FIVE ? FIVE : 0;
-    if (first > 0)
-        five_sum(n, (vars_in)u, (vars_in)fx, (vars_in)y0, (vars_in)y1, (vars)sum);
+    if (first > 0) five_sum(n, (vars_in)u, (vars_in)fx, (vars_in)y0, (vars_in)y1, (vars)sum);
     for (int q = first, v = first * PS; q < s->nvar; q++, v += PS)
         if (ndim > 2 || !(s->zero >> q & 1))
 #pragma omp simd simdlen(LANES)
