@@ -85,8 +85,8 @@ INLINE void faces_next(struct faces_at *at)
     at->L += LANES, at->R += LANES, at->F += LANES, at->k++;
 }
 
-/* Vectors of LANES faces of a job. With vectors of eight, four faces may follow: roots and divisions
- * of four numbers take half the time of eight. */
+/* Vectors of LANES faces of a job. With vectors of eight, four faces may follow: roots and
+ * divisions of four numbers take half the time of eight. */
 INLINE int whole_vectors(const struct face_job *j)
 {
     return 4 * j->fours / LANES;
