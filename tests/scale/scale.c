@@ -1,15 +1,17 @@
 /* scale: domain decompositions for any number of ranks, computed by one process without MPI.
  *
  *     scale [-d ksection|hilbert] [-n RANKS,…] [-s SAMPLE] [-t TILE]
- *           [-u NSUBCYCLE,…] FIELD
+ *           [-u NSUBCYCLE,…] [-c memory|work|ramses] [-l] FIELD
  *     scale [-d …] [-n …] faces:N
  *
  * FIELD is a checkpoint of any format, clusters:N or uniform:N (box.h). -t: 8^TILE copies of the
  * field side by side. -n: default 64,128,… 1024. -s: max number of ranks, evenly chosen, whose
  * partners are searched (default 4096); loads are those of all ranks. -u: as in the namelist
- * (default 2). faces:N: a uniform mesh of N^3 divided into equal volumes, surfaces only. walk:
- * messages of a k-section walk only, and the mean number of sends of an item on its way to a random
- * rank.
+ * (default 2). -c: what domains balance: memory (default), work (octs times the steps of their
+ * level) or the cost of RAMSES's balancer. -l: instead of the table, the exchanges of each rank
+ * (links.h) for the first decomposition and number of ranks. faces:N: a uniform mesh of N^3 divided
+ * into equal volumes, surfaces only. walk: messages of a k-section walk only, and the mean number
+ * of sends of an item on its way to a random rank.
  *
  * A table on stdout, tab-separated, one line per decomposition and number of ranks. Names ending in
  * _min, _max are extremes over ranks; without an ending: the mean. Units: ranks, messages, octs,
@@ -34,12 +36,14 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "faces.h"
+#include "links.h"
 #include "share.h"
 
 struct options {
     bool kind[2]; /* decompositions to compute, by enum domain_kind */
     int nrank[64], n, sample, tile, nsubcycle[64], nsub;
-    const char *field;
+    bool links;
+    const char *cost, *field;
 };
 
 /* Number and bytes of the balancer's reductions over ranks; the linker wraps the library's function
@@ -64,9 +68,10 @@ static int numbers(char *at, int out[64])
 
 static int parse(int argc, char **argv, struct options *o)
 {
-    *o = (struct options){.kind = {true, true}, .sample = 4096, .nsubcycle = {2}, .nsub = 1};
+    *o = (struct options){
+        .kind = {true, true}, .sample = 4096, .nsubcycle = {2}, .nsub = 1, .cost = "memory"};
     for (int r = 64; r <= 1024; r *= 2) o->nrank[o->n++] = r;
-    for (int opt; (opt = getopt(argc, argv, "d:n:s:t:u:")) != -1;) {
+    for (int opt; (opt = getopt(argc, argv, "d:n:s:t:u:c:l")) != -1;) {
         if (opt == 'd') {
             o->kind[DOMAIN_KSECTION] = strcmp(optarg, "ksection") == 0;
             o->kind[DOMAIN_HILBERT] = strcmp(optarg, "hilbert") == 0;
@@ -76,6 +81,10 @@ static int parse(int argc, char **argv, struct options *o)
             o->nsub = numbers(optarg, o->nsubcycle);
         } else if (opt == 's') {
             o->sample = (int)strtol(optarg, NULL, 10);
+        } else if (opt == 'c') {
+            o->cost = optarg;
+        } else if (opt == 'l') {
+            o->links = true;
         } else if (opt == 't') {
             o->tile = (int)strtol(optarg, NULL, 10);
         } else {
@@ -242,10 +251,14 @@ static void print_row(const struct options *o, const struct box *f, enum domain_
                          mem_now() - before};
     domain_free(even);
     int32_t *owner = share_owners(f, d);
-    share_measure(f, d, owner, o->sample, &s);
+    if (o->links) {
+        links_print(f, d, owner);
+    } else {
+        share_measure(f, d, owner, o->sample, &s);
+        print_line(f, kind, &s, &b, head);
+    }
     FREE(owner);
     domain_free(d);
-    print_line(f, kind, &s, &b, head);
 }
 
 int main(int argc, char **argv)
@@ -253,9 +266,9 @@ int main(int argc, char **argv)
     struct options o;
     struct box f;
     if (parse(argc, argv, &o)) {
-        fprintf(stderr,
-                "usage: scale [-d ksection|hilbert] [-n RANKS,...] [-s SAMPLE] [-t TILE] "
-                "[-u NSUBCYCLE,...] CHECKPOINT | clusters:N | uniform:N | faces:N | walk\n");
+        fprintf(stderr, "usage: scale [-d ksection|hilbert] [-n RANKS,...] [-s SAMPLE] [-t TILE] "
+                        "[-u NSUBCYCLE,...] [-c memory|work|ramses] [-l] CHECKPOINT | clusters:N | "
+                        "uniform:N | faces:N | walk\n");
         return 2;
     }
     if (strncmp(o.field, "faces:", 6) == 0) return print_faces(&o);
@@ -266,9 +279,11 @@ int main(int argc, char **argv)
     }
     if (o.tile > 0) box_tile(&f, o.tile);
     box_subcycle(&f, o.nsub, o.nsubcycle);
+    if (strcmp(o.cost, "ramses") == 0) links_ramses_cost(&f);
+    if (strcmp(o.cost, "work") == 0) links_work_cost(&f);
     bool head = true;
     for (int k = 0; k < 2; k++)
-        for (int i = 0; o.kind[k] && i < o.n; i++) {
+        for (int i = 0; o.kind[k] && i < o.n && (head || !o.links); i++) {
             print_row(&o, &f, (enum domain_kind)k, o.nrank[i], head);
             head = false;
         }
