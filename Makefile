@@ -181,8 +181,8 @@ roofline: $(B)/tests/bench/roofline $(B)/tests/bench/kernels
 
 bench:
 	@scripts/install.sh check
-	@$(BUILD) all $(B)/tests/bench/roofline $(B)/tests/bench/kernels
-	@tests/bench/bench $(BENCH)
+	@$(BUILD) all $(SCALE) $(B)/tests/bench/roofline $(B)/tests/bench/kernels
+	@PATH=$(CURDIR)/build/venv/bin:$$PATH tests/bench/bench $(BENCH)
 
 include packaging/install.mk
 

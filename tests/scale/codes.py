@@ -207,7 +207,7 @@ class Ptah:
     """Ptah: one message for all that a phase needs, windows within a node, the base level by
     Fourier transforms, levels of few octs solved by every rank."""
     ORDER = ('-d', 'ksection', '-c', 'memory')
-    PACK = 1.1e-9        # a byte
+    PACK = 0.4e-9        # a byte
     GODUNOV, COURANT, FLAG, REFINE = 0.61e-6, 0.09e-6, 0.09e-6, 0.045e-6  # an own oct
     GHOST, MOVE = 0.05e-6, 1.0e-6  # a ghost that is refined; an oct or ghost in a balance
     SWEEP, RHO, FORCE, FOURIER = 0.011e-6, 0.03e-6, 0.025e-6, 0.4e-6
@@ -277,14 +277,14 @@ class Ptah:
         self.send(l, 3 * REAL)
 
     def fourier(self, l):
-        """To pencils and back, and two transposes each way; slabs up to a quarter of the cube's
-        side."""
+        """To pencils and back, and two transposes each way, one of them among consecutive ranks;
+        slabs up to a quarter of the cube's side."""
         n, ranks = 2 ** l, self.c.ranks
         self.work(self.FOURIER * n ** 3 / CELLS / ranks)
         to = ranks if ranks <= n / 4 else int(np.ceil(np.sqrt(ranks)))
         for k in range(6):
             self.c.transpose(min(to, 27) if k in (0, 5) else to, 8 * n ** 3 / ranks,
-                             self.PACK / self.speed)
+                             self.PACK / self.speed, k in (1, 4) and to <= self.c.each)
 
     def multigrid(self, l):
         mesh, octs = self.case.below[l], self.case.mesh[l].octs.sum()

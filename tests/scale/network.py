@@ -166,11 +166,12 @@ class Clock:
             self._move(np.full(self.ranks, self.t.max()), 'waits')
             self.work(self._tree() + size / self.machine.copy, 'messages')
 
-    def transpose(self, messages, size, pack):
-        """Each rank sends `size` bytes in all to `messages` ranks, and receives as many."""
+    def transpose(self, messages, size, pack, near=False):
+        """Each rank sends `size` bytes in all to `messages` ranks, and receives as many; near: to
+        ranks of its node."""
         if self.ranks > 1:
             self._move(np.full(self.ranks, self.t.max()), 'waits')
-            m, far = self.machine, self.nodes > 1
+            m, far = self.machine, self.nodes > 1 and not near
             rate = max(size / m.copy, far * self.each * (size / m.adapter + messages * m.gap))
             self.work(2 * size * pack, 'ghosts')
             self.work(2 * messages * m.post[far] + m.latency[far] + rate, 'messages')

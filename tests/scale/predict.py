@@ -12,10 +12,11 @@ RAMSES's efficiencies are beside the published ones. -r: ranks of a node (defaul
 THREADS), each with THREADS threads, whose efficiency is taken as 1 / (1 + 0.0125 (THREADS - 1)).
 
 weak: gas and dark matter, RANKS ranks for a box, 1, 8, … 8^THREADS boxes and ranks in proportion,
-then all these boxes on the ranks of -n.
+then all these boxes on the ranks of -n. 64 ranks share a node and an adapter of 100 Gb/s.
 
-real: resumes a run of gas on each number of ranks with injected latencies (seconds; tests/scale/slow.h),
-each rank with a core and a network of its own clock, and compares its median step with the model.
+real: resumes a run of gas on each number of ranks with injected latencies (seconds;
+tests/scale/slow.h), each rank with a core and a network of its own clock, and compares its median
+step with the model.
 The first line gives the speed of a core, from which the model predicts all others.
 """
 import os
@@ -62,7 +63,8 @@ def predict(machine, code, mesh, nodes, each, case):
 
 def tell(what, checkpoint, options):
     mesh_options, case = CASES[what]
-    nodes = [int(n) for n in options.get('-n', '1,2,4' if case['gas'] else '1,2,4,8,16').split(',')]
+    usual = '1,2,4' if case['gas'] else '1,2,4,8,16'
+    nodes = [int(n) for n in options.get('-n', usual).split(',')]
     threads = int(options.get('-t', 1))
     print('machine\tcode\tnodes\tranks\tms\tefficiency\tpublished\t' + '\t'.join(KINDS))
     for name, (machine, dark) in MACHINES.items():
@@ -86,17 +88,18 @@ def tell(what, checkpoint, options):
 
 
 def weak(checkpoint, options):
-    """Gas and dark matter: copies of the box on ranks in proportion, and the largest box on fewer
-    ranks. 64 ranks share an adapter of 100 Gb/s, without windows."""
+    """Gas and dark matter: copies of the box on ranks in proportion, and the largest box on other
+    numbers of ranks."""
     machine = Machine('kim', 64, 1.0, adapter=12.5e9)
-    each, first, tiles = int(options.get('-r', 1)), None, int(options.get('-t', 2))
+    each, tiles = int(options.get('-r', 1)), int(options.get('-t', 2))
     pairs = [(t, each * 8 ** t) for t in range(tiles + 1)]
-    pairs += [(tiles, n) for n in map(int, options.get('-n', '2,32').split(','))]
+    pairs += [(tiles, int(n)) for n in options['-n'].split(',')] if '-n' in options else []
     print('boxes\tranks\tms\tms of a rank and box\t' + '\t'.join(KINDS))
     for tile, ranks in pairs:
         mesh = mesh_on(ranks, checkpoint, '-u', '1,1,2,2', '-t', str(tile), *Ptah.ORDER)
         case = Case(mesh, 6 + tile, (1, 1, 2), True, True, remap=5)
-        seconds, spent = coarse_step(Ptah(Clock(machine, ranks, min(ranks, 64)), case))
+        clock = Clock(machine, ranks, min(ranks, 64), windows=True)
+        seconds, spent = coarse_step(Ptah(clock, case))
         print('%d\t%d\t%.2f\t%.2f\t%s' % (
             8 ** tile, ranks, 1e3 * seconds, 1e3 * seconds * ranks / 8 ** tile,
             '\t'.join('%.2f' % (1e3 * spent[k]) for k in KINDS)), flush=True)
