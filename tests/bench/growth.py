@@ -4,15 +4,15 @@
 
 cells: a step of gas on a uniform mesh of N^3 cells (sedov_uniform) · particles: a step of N^3
 particles of dark matter with their gravity on N^3 cells · levels: an update of a cell in a blast
-wave on levels 5 to L (sedov_amr), L = 6 to 12; the exponent is that of the cost in L · ranks: ranks with 4096 octs each, 64 to 4096
-of them (tests/scale/scale, clusters): partners, messages and kilobytes of an exchange of a rank ·
-outputs: a checkpoint of N^3 cells of gas.
+wave on levels 5 to L (sedov_amr), L = 6 to 12; the exponent is that of the cost in L ·
+ranks: 64 to 4096 ranks of 4096 octs each (tests/scale/scale, clusters): partners, messages and
+kilobytes of an exchange of a rank · outputs: a checkpoint of N^3 cells of gas.
 
 SIZES: default 32,64,128,256. The cost of a step is the processor time of a run less that of a run
 with fewer steps, over the difference of their steps; the median of ROUNDS (default 5) in which the
 sizes take turns. Exponents are slopes of a straight line through the logarithms. One core. `make
-bench BENCH=growth` runs all, `make bench BENCH='growth -r 3 cells'` one. The case 256^3 needs 3 GB of memory and of disk. check: small sizes,
-and that all exponents and costs are sensible.
+bench BENCH=growth` runs all, `make bench BENCH='growth -r 3 cells'` one. The case 256^3 needs 3 GB
+of memory and of disk. check: small sizes, and that all exponents and costs are sensible.
 """
 # test: check tier=long timeout=600
 import json

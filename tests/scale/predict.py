@@ -72,7 +72,8 @@ def tell(what, checkpoint, options):
             continue
         each = int(options.get('-r', machine.cores // threads))
         speed = machine.speed if case['gas'] else dark
-        machine = replace(machine, speed=speed * threads / (1 + THREAD_LOSS * (threads - 1)))
+        machine = replace(machine, speed=speed * threads / (1 + THREAD_LOSS * (threads - 1)),
+                          copy=machine.copy * threads)
         for kind, code in CODES.items():
             if options.get('-c', kind) != kind:
                 continue
