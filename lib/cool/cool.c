@@ -59,7 +59,7 @@ void cool_free(struct cooling *c)
     if (!c) return;
     uv_table_free(c->uv_table);
     exact_free(c->exact);
-    mem_free(c->table);
+    table_free(&c->table);
     mem_free(c);
 }
 

@@ -47,8 +47,13 @@ struct gases {
     double given[VEC]; /* electrons per n_H that the ions supply at x */
     double slope[VEC]; /* derivative of `given` with respect to x */
     bool moves[VEC];   /* true until the iteration has converged */
-    struct species is[VEC];
+    double e[VEC], hi[VEC], hii[VEC], hei[VEC], heii[VEC], heiii[VEC]; /* struct species */
 };
+
+static struct species gas_species(const struct gases *g, int k)
+{
+    return (struct species){g->e[k], g->hi[k], g->hii[k], g->hei[k], g->heii[k], g->heiii[k]};
+}
 
 VEC_INLINE double gas_ions(const struct gases *g, int k, const struct uv_rates *uv, double x,
                            struct species *s, double *slope)
@@ -101,18 +106,29 @@ VEC_INLINE bool gases_step(struct gases *g, int n, const struct uv_rates *uv)
 VEC_INLINE void gases_settle(struct gases *g, int n, const struct uv_rates *lent)
 {
     const struct uv_rates uv = *lent;
-    struct species s;
+    double unused;
     bool any = false;
+#pragma omp simd private(unused)
     for (int k = 0; k < n; k++) {
-        g->given[k] = gas_ions(g, k, &uv, E_MIN, &s, &g->slope[k]);
+        struct species s;
+        g->given[k] = gas_ions(g, k, &uv, E_MIN, &s, &unused);
+    }
+    for (int k = 0; k < n; k++) {
         g->moves[k] = g->given[k] > E_MIN;
         g->x[k] = g->moves[k] ? g->x[k] : g->given[k];
         any |= g->moves[k];
     }
     for (int i = 0; i < 100 && any; i++) any = gases_step(g, n, &uv);
+#pragma omp simd private(unused)
     for (int k = 0; k < n; k++) {
-        gas_ions(g, k, &uv, g->x[k], &g->is[k], &g->slope[k]);
-        g->is[k].e = g->is[k].hii + g->is[k].heii + 2 * g->is[k].heiii;
+        struct species s;
+        gas_ions(g, k, &uv, g->x[k], &s, &unused);
+        g->e[k] = s.hii + s.heii + 2 * s.heiii;
+        g->hi[k] = s.hi;
+        g->hii[k] = s.hii;
+        g->hei[k] = s.hei;
+        g->heii[k] = s.heii;
+        g->heiii[k] = s.heiii;
     }
 }
 
@@ -146,70 +162,77 @@ double species_at(const struct rate_coef *c, double nH, const struct uv_rates *u
     struct gases g = {.nH = {nH}};
     gas_put(&g, 0, c, guess);
     settle_one(&g, uv);
-    *s = g.is[0];
+    *s = gas_species(&g, 0);
     return mu_of(s);
 }
 
 /* ---- rates of T2 ---- */
 
 /* Cache of coefficients. Bisection visits temperatures T2 mu for few values of mu, whatever the
- * density: the nodes of a binary tree, numbered in heap order. */
-enum { DEPTH = 14, CACHED = 400 };
+ * density and the expansion factor: the nodes of a binary tree, of which those that have been
+ * visited exist. */
+enum { CACHED = 400, NOWHERE = -1 };
 
-struct cached {
-    int n;
-    short at[1 << DEPTH]; /* 1 + index in coef by node; 0: not visited */
-    bool whole[CACHED];
-    struct rate_coef coef[CACHED]; /* coefficients of n nodes */
+struct path_node {
+    int below[2]; /* nodes of the lower and the upper half of the interval; NOWHERE: not visited */
+    bool whole;
+    struct rate_coef coef;
 };
 
 struct rate_path {
     enum atomic_rates atoms;
     double T2;
-    struct cached *cached; /* cached coefficients; NULL: no cache */
+    int n, room;
+    struct path_node *node;
 };
 
 struct rate_path *rate_path_new(enum atomic_rates atoms, double T2)
 {
-    struct rate_path *p = mem_new(sizeof *p, "cooling table");
-    struct cached *cached = mem_new(sizeof *cached, "cooling table");
-    *p = (struct rate_path){.atoms = atoms, .T2 = T2, .cached = cached};
-    cached->n = 0;
-    memset(cached->at, 0, sizeof cached->at);
+    struct rate_path *p = mem_zero(sizeof *p, "cooling table");
+    p->atoms = atoms;
+    p->T2 = T2;
     return p;
 }
 
 void rate_path_free(struct rate_path *p)
 {
-    if (p) mem_free(p->cached);
+    if (p) mem_free(p->node);
     mem_free(p);
 }
 
-/* Index of a node in the cache; -1 if the cache is full. *made: its coefficients exist. */
-static int path_slot(struct cached *p, int node, bool *made)
+/* A new node for the temperature T; NOWHERE if the cache is full. */
+static int path_add(struct rate_path *p, double T)
 {
-    *made = false;
-    if (!p || node >= 1 << DEPTH) return -1;
-    int k = p->at[node] - 1;
-    *made = k >= 0;
-    if (k >= 0 || p->n == CACHED) return k;
-    p->whole[p->n] = false;
-    p->at[node] = (short)(p->n + 1);
+    if (p->n == CACHED) return NOWHERE;
+    if (p->n == p->room) {
+        p->room = p->room ? 2 * p->room : 16;
+        p->node = mem_grow(p->node, sizeof *p->node * (size_t)p->room, "cooling table");
+    }
+    struct path_node *new = &p->node[p->n];
+    new->below[0] = new->below[1] = NOWHERE;
+    new->whole = false;
+    rates_chemistry(p->atoms, T, &new->coef);
     return p->n++;
 }
 
-static const struct rate_coef *path_at(const struct rate_path *p, int node, double T, bool whole,
-                                       struct rate_coef *mine)
+/* The node of the first interval (from: NOWHERE), or of a half of that of node `from`. */
+static int path_go(struct rate_path *p, int from, int half, double T)
 {
-    bool made;
-    int k = path_slot(p->cached, node, &made);
-    struct rate_coef *c = k >= 0 ? &p->cached->coef[k] : mine;
-    if (whole && !(made && p->cached->whole[k])) {
-        rates_at(p->atoms, T, c);
-        if (k >= 0) p->cached->whole[k] = true;
-    } else if (!whole && !made) {
-        rates_chemistry(p->atoms, T, c);
-    }
+    if (from == NOWHERE) return p->n > 0 ? 0 : path_add(p, T);
+    int at = p->node[from].below[half];
+    if (at != NOWHERE) return at;
+    at = path_add(p, T);
+    p->node[from].below[half] = at;
+    return at;
+}
+
+static const struct rate_coef *path_whole(struct rate_path *p, int at, double T,
+                                          struct rate_coef *mine)
+{
+    if (at != NOWHERE && p->node[at].whole) return &p->node[at].coef;
+    struct rate_coef *c = at != NOWHERE ? &p->node[at].coef : mine;
+    rates_at(p->atoms, T, c);
+    if (at != NOWHERE) p->node[at].whole = true;
     return c;
 }
 
@@ -243,7 +266,8 @@ struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, do
  * tolerance of 1e-4 are RAMSES's, so that tables agree to rounding. */
 struct bisection {
     double low, high, mid;
-    int node;
+    int at, half; /* node of the interval before, and its half that is the interval now */
+    bool lost;    /* the node before is not in the cache */
     bool done;
 };
 
@@ -253,52 +277,58 @@ static void bisection_narrow(struct bisection *b, double mu)
     b->done = fabs(off) <= 1e-4;
     if (b->done) return;
     *(off > 0 ? &b->low : &b->high) = b->mid;
-    b->node = b->node < 1 << DEPTH ? 2 * b->node + (off > 0) : b->node;
+    b->half = off > 0;
 }
 
-/* Sets gas k to the midpoint of its interval; e: electron density of the last solution. */
-static void bisection_enter(struct bisection *b, int k, const struct rate_path *p, double e,
-                            struct gases *g)
+/* Sets gas k to the midpoint of its interval; g->e[k]: electron density of the last solution. */
+static void bisection_enter(struct bisection *b, int k, struct rate_path *p, struct gases *g)
 {
     struct rate_coef mine;
+    double guess = g->e[k] > 1e-12 ? g->e[k] : 1e-12;
     b->mid = 0.5 * (b->low + b->high);
-    gas_put(g, k, path_at(p, b->node, p->T2 * b->mid, false, &mine), e > 1e-12 ? e : 1e-12);
+    if (!b->lost) b->at = path_go(p, b->at, b->half, p->T2 * b->mid);
+    b->lost = b->at == NOWHERE;
+    if (b->lost) rates_chemistry(p->atoms, p->T2 * b->mid, &mine);
+    gas_put(g, k, b->lost ? &mine : &p->node[b->at].coef, guess);
 }
 
 /* Fewer than VEC gases are padded with copies of the first; a single gas is computed alone. */
-void gas_rates_on(const struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
-                  double a, struct gas_rates out[])
+void gas_rates_on(struct rate_path *p, const double nH[], int n, const struct uv_rates *uv, double a,
+                  struct gas_rates out[])
 {
     struct bisection b[VEC];
     struct gases g;
     struct rate_coef mine;
     int filled = n > 1 ? VEC : 1, left = n;
     for (int k = 0; k < filled; k++) {
-        b[k] = (struct bisection){.low = 0.5, .high = 1.3, .node = 1};
+        b[k] = (struct bisection){.low = 0.5, .high = 1.3, .at = NOWHERE};
         g.nH[k] = nH[k < n ? k : 0];
-        g.is[k].e = 1;
+        g.e[k] = 1;
     }
     for (int i = 0; i < 50 && left > 0; i++) {
         for (int k = 0; k < filled; k++)
-            if (!b[k].done) bisection_enter(&b[k], k, p, g.is[k].e, &g);
+            if (!b[k].done) bisection_enter(&b[k], k, p, &g);
         (n > 1 ? settle_all : settle_one)(&g, uv);
         for (int k = 0; k < filled; k++) {
             if (b[k].done) continue;
-            double mu = mu_of(&g.is[k]);
-            if (k < n) out[k] = (struct gas_rates){.mu = mu, .is = g.is[k]};
+            const struct species is = gas_species(&g, k);
+            double mu = mu_of(&is);
+            if (k < n) out[k] = (struct gas_rates){.mu = mu, .is = is};
             bisection_narrow(&b[k], mu);
             left -= k < n && b[k].done;
         }
     }
     for (int k = 0; k < n; k++)
-        add_up(&out[k], path_at(p, b[k].node, p->T2 * b[k].mid, true, &mine), p->T2 * b[k].mid,
-               nH[k], uv, a);
+        add_up(&out[k], path_whole(p, b[k].at, p->T2 * b[k].mid, &mine), p->T2 * b[k].mid, nH[k],
+               uv, a);
 }
 
 struct gas_rates gas_rates_at(double T2, double nH, const struct uv_rates *uv, double a)
 {
     struct gas_rates g;
-    gas_rates_on(&(struct rate_path){.atoms = uv->atoms, .T2 = T2}, &nH, 1, uv, a, &g);
+    struct rate_path *p = rate_path_new(uv->atoms, T2);
+    gas_rates_on(p, &nH, 1, uv, a, &g);
+    rate_path_free(p);
     return g;
 }
 

@@ -56,11 +56,12 @@ struct gas_rates gas_rates_at(double T2, double nH, const struct uv_rates *uv, d
 /* Rates of gas with temperature T and density nH at expansion factor a. */
 struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, double a);
 
-/* gas_rates_at for n ≤ VEC densities at one T2 (vec/vec.h); p caches coefficients. */
+/* gas_rates_at for n ≤ VEC densities at one T2 (vec/vec.h); p caches coefficients, which depend on
+ * temperatures alone. */
 struct rate_path;
 struct rate_path *rate_path_new(enum atomic_rates atoms, double T2);
 void rate_path_free(struct rate_path *p);
-void gas_rates_on(const struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
+void gas_rates_on(struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
                   double a, struct gas_rates g[]);
 
 /* Cooling by metals at solar metallicity per n_H², and its slope d log/d log T as in RAMSES. u:

@@ -52,14 +52,21 @@ static void part_row_make(struct cool_table *t, int part, int k, struct rate_pat
     }
 }
 
+/* The coefficients found for the previous expansion factors are kept. */
 static void row_make(struct cool_table *t, int first, int last, int k)
 {
-    struct rate_path *path[2] = {
-        rate_path_new(t->light.atoms, pow(10, table_log_T2(k))),
-        rate_path_new(t->light.atoms, pow(10, table_log_T2(k) + TABLE_DEX))};
+    struct rate_path **path = t->path[k];
+    if (!path[0]) path[0] = rate_path_new(t->light.atoms, pow(10, table_log_T2(k)));
+    if (!path[1]) path[1] = rate_path_new(t->light.atoms, pow(10, table_log_T2(k) + TABLE_DEX));
     for (int part = first; part <= last; part++)
         if (!t->made[part]) part_row_make(t, part, k, path);
-    for (int i = 0; i < 2; i++) rate_path_free(path[i]);
+}
+
+void table_free(struct cool_table **t)
+{
+    for (int k = 0; k < TABLE_T && *t; k++)
+        for (int i = 0; i < 2; i++) rate_path_free((*t)->path[k][i]);
+    FREE(*t);
 }
 
 static const struct table_span NONE = {.first = TABLE_PARTS, .last = -1};

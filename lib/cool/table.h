@@ -34,12 +34,14 @@ struct cool_table {
     struct uv_rates light;
     double metal_measure;
     bool made[TABLE_PARTS];
+    struct rate_path *path[TABLE_T][2]; /* owned: coefficients at each T2, and TABLE_DEX above */
     struct table_span asked, before; /* requested parts now, and at the previous expansion factor */
     struct table_node node[TABLE_N][TABLE_T];
 };
 
 /* Starts an empty table at expansion factor a. */
 void table_begin(struct cool_table *t, const struct uv *uv, double a);
+void table_free(struct cool_table **t);
 /* Computes, with all threads, the parts for gas of densities between low and high, and on the first
  * call also the parts needed at the previous expansion factor. */
 void table_need(struct cool_table *t, double low, double high);

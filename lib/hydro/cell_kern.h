@@ -197,9 +197,12 @@ PTAH_HD struct hydro_gas hydro_gas_mean(struct hydro_gas g, double stiff, double
 PTAH_HD struct hydro_flux hydro_exact_alone(struct hydro_state L, struct hydro_state R,
                                             struct hydro_gas g)
 {
-    double p = hydro_exact_guess(L, R, g), change = 1.0;
-    for (int it = 0; it < g.niter && change > 1e-6; it++)
-        p = hydro_exact_newton(L, R, g, p, &change);
+    const struct hydro_exact x = hydro_exact_sides(L, R, g);
+    double p = hydro_exact_guess(x), dp, change = 1.0;
+    for (int it = 0; it < g.niter && change > HYDRO_EXACT_CHANGE; it++) {
+        p = hydro_exact_newton(x, g, p, &dp);
+        change = hydro_exact_change(g, p, dp);
+    }
     return hydro_exact_flux(L, R, g, p);
 }
 

@@ -45,18 +45,8 @@ void gas_to_primitive(struct sweep *s, int k, struct run at)
 
 /* ---- Riemann problems ---- */
 
-/* Offsets of normal and transverse velocity components. */
-struct turned {
-    int n, a, b;
-};
-
-INLINE struct turned turned_to(int dir)
-{
-    return (struct turned){(1 + dir) * PS, (dir == 0 ? 2 : 1) * PS, (dir == 2 ? 2 : 3) * PS};
-}
-
 /* Velocities along missing axes are 0: in two dimensions b, in one a too. */
-INLINE struct hydro_state face_state(int ndim, const double *q, int i, struct turned t)
+INLINE struct hydro_state face_state(int ndim, const double *q, int i, struct gas_turned t)
 {
     return (struct hydro_state){q[i], q[t.n + i], ndim > 1 ? q[t.a + i] : 0.0,
                                 ndim > 2 ? q[t.b + i] : 0.0, q[4 * PS + i]};
@@ -71,13 +61,13 @@ struct contacts {
 struct faces_at {
     const double *L, *R;
     double *F;
-    struct turned t;
+    struct gas_turned t;
     int k;
 };
 
 INLINE struct faces_at faces_first(const struct face_job *j)
 {
-    return (struct faces_at){j->L, j->R, j->F, turned_to(j->dir), j->first};
+    return (struct faces_at){j->L, j->R, j->F, gas_turned(j->dir), j->first};
 }
 
 INLINE void faces_next(struct faces_at *at)
@@ -165,7 +155,7 @@ INLINE void vector_flux(int n, struct solve how, struct faces_at at, const struc
 {
     const double *restrict L = at.L, *restrict R = at.R;
     double *restrict F = at.F;
-    const struct turned t = at.t;
+    const struct gas_turned t = at.t;
     const int ndim = how.ndim, k = at.k, vel = how.vel;
     const double dtdx = how.dtdx;
 #pragma omp simd simdlen(LANES)
@@ -199,53 +189,6 @@ INLINE void faces_solve(int ndim, enum riemann rs, bool scalars, bool pfix, stru
     }
 }
 
-/* Solves blocks of faces by Newton's iterations. Converged faces are not changed, so results do not
- * depend on the blocks. */
-static void faces_solve_exact(struct sweep *s, const struct face_job *j)
-{
-    double *left = gas_left(s) + LANES * j->first;
-    enum { BLOCK = 32 };
-    const struct turned t = turned_to(j->dir);
-    const struct hydro_gas g = gas_law_of(s)->gas;
-    const double dtdx = s->dtdx;
-    const int all = 4 * j->fours, vel = s->nvar * PS;
-    for (int i0 = 0; i0 < all; i0 += BLOCK) {
-        int m = all - i0 < BLOCK ? all - i0 : BLOCK;
-        const double *L = j->L + i0, *R = j->R + i0;
-        double p[BLOCK], change[BLOCK], worst = 1.0;
-        for (int i = 0; i < m; i++) {
-            p[i] = hydro_exact_guess(face_state(3, L, i, t), face_state(3, R, i, t), g);
-            change[i] = 1.0;
-        }
-        for (int it = 0; it < g.niter && worst > 1e-6; it++) {
-            worst = 0.0;
-#pragma omp simd reduction(max : worst)
-            for (int i = 0; i < m; i++) {
-                double c, next = hydro_exact_newton(face_state(3, L, i, t), face_state(3, R, i, t),
-                                                    g, p[i], &c);
-                bool go = change[i] > 1e-6;
-                p[i] = go ? next : p[i];
-                change[i] = go ? c : change[i];
-                worst = hydro_max(worst, change[i]);
-            }
-        }
-        for (int i = 0; i < m; i++) {
-            struct hydro_state l = face_state(3, L, i, t), r = face_state(3, R, i, t);
-            struct hydro_flux f = hydro_exact_flux(l, r, g, p[i]);
-            double *F = j->F + i0 + i;
-            F[0] = f.r * dtdx;
-            F[t.n] = f.u * dtdx;
-            F[t.a] = f.v * dtdx;
-            F[t.b] = f.w * dtdx;
-            F[4 * PS] = f.e * dtdx;
-            left[i0 + i] = f.left * dtdx;
-            if (s->nflux == s->nvar) continue;
-            F[vel] = 0.5 * (l.u + r.u) * dtdx;
-            F[vel + PS] = f.eint * dtdx;
-        }
-    }
-}
-
 INLINE void faces_choose(int ndim, enum riemann rs, struct sweep *s, const struct face_jobs *j)
 {
     bool scalars = s->nvar > GAS_SCALARS, pfix = s->nflux > s->nvar;
@@ -269,7 +212,7 @@ INLINE void faces_by_solver(int ndim, struct sweep *s, const struct face_jobs *j
 #undef RIEMANN
 #undef ITERATED
     case RIEMANN_EXACT:
-        for (int i = 0; i < jobs->n; i++) faces_solve_exact(s, &jobs->job[i]);
+        gas_faces_exact(s, jobs);
         break;
     case RIEMANN_COUNT:
         break;

@@ -79,6 +79,20 @@ static inline int gas_passive(const struct sweep *s)
     return GAS_SCALARS + gas_law_of(s)->par->energy.n;
 }
 
+/* Offsets of normal and transverse velocity components of faces in direction dir. */
+struct gas_turned {
+    int n, a, b;
+};
+
+static inline struct gas_turned gas_turned(int dir)
+{
+    return (struct gas_turned){(1 + dir) * PLANE_STRIDE, (dir == 0 ? 2 : 1) * PLANE_STRIDE,
+                               (dir == 2 ? 2 : 3) * PLANE_STRIDE};
+}
+
+/* exact.c: the fluxes of gas alone by the exact solver. */
+void gas_faces_exact(struct sweep *s, const struct face_jobs *jobs);
+
 /* energies.c: with non-thermal energies. */
 void gas_energies_primitive(struct sweep *s, int k, struct run at, double *e);
 void gas_energies_fluxes(struct sweep *s, const struct face_jobs *jobs);

@@ -335,66 +335,139 @@ PTAH_HD struct hydro_flux hydro_riemann_acoustic(struct hydro_state L, struct hy
     return hydro_flux_state(x.o, x.ei, x.left, g);
 }
 
-/* Exact (two-shock) solver in three parts, so that a block of faces can iterate together: the first
- * guess of P*, one Newton step, and the sampling. A face that has converged keeps its P*. */
-PTAH_HD double hydro_exact_guess(struct hydro_state L, struct hydro_state R, struct hydro_gas g)
+/* Exact (two-shock) solver in parts, so that many faces can iterate together (hydro/exact.c): the
+ * sides of a face, the first guess of P*, one Newton step, and the sampling. A face that has
+ * converged keeps its P*. cl, cr: squares of the Lagrangian sound speeds. */
+static const double HYDRO_EXACT_CHANGE = 1e-6; /* |ΔP|/P up to which P* has converged */
+
+struct hydro_exact {
+    double pl, ul, cl, pr, ur, cr;
+};
+
+PTAH_HD struct hydro_exact hydro_exact_sides(struct hydro_state L, struct hydro_state R,
+                                             struct hydro_gas g)
 {
     double rl = hydro_max(L.r, g.smallr), rr = hydro_max(R.r, g.smallr);
     double pl = hydro_max(L.p, rl * g.smallp), pr = hydro_max(R.p, rr * g.smallp);
-    double wl = sqrt(g.gamma * pl * rl), wr = sqrt(g.gamma * pr * rr);
-    double ps = ((wr * pl + wl * pr) + wl * wr * (L.u - R.u)) / (wl + wr);
+    struct hydro_exact x = {pl, L.u, g.gamma * pl * rl, pr, R.u, g.gamma * pr * rr};
+    return x;
+}
+
+PTAH_HD double hydro_exact_guess(struct hydro_exact x)
+{
+    double wl = sqrt(x.cl), wr = sqrt(x.cr);
+    double ps = ((wr * x.pl + wl * x.pr) + wl * wr * (x.ul - x.ur)) / (wl + wr);
     return hydro_max(ps, 0.0);
 }
 
-/* Next iterate of P*; *change is |ΔP|/P. */
-PTAH_HD double hydro_exact_newton(struct hydro_state L, struct hydro_state R, struct hydro_gas g,
-                                  double p, double *change)
+/* The next iterate of P*, which differs from p by *dp. */
+PTAH_HD double hydro_exact_newton(struct hydro_exact x, struct hydro_gas g, double p, double *dp)
 {
+    double wl = sqrt(x.cl * (1.0 + g.gamma6 * (p - x.pl) / x.pl)),
+           wr = sqrt(x.cr * (1.0 + g.gamma6 * (p - x.pr) / x.pr));
+    double ql = 2.0 * (wl * wl * wl) / (wl * wl + x.cl),
+           qr = 2.0 * (wr * wr * wr) / (wr * wr + x.cr);
+    double ul = x.ul - (p - x.pl) / wl, ur = x.ur + (p - x.pr) / wr;
+    *dp = hydro_max(qr * ql / (qr + ql) * (ul - ur), -p);
+    return p + *dp;
+}
+
+/* |ΔP|/P of an iterate. */
+PTAH_HD double hydro_exact_change(struct hydro_gas g, double p, double dp)
+{
+    return fabs(dp / (p + g.smallr * g.smallp));
+}
+
+/* The upwind side of a face and its star region. */
+struct hydro_star {
+    double ps, us;     /* pressure and velocity of the star region */
+    double r, u, p, w; /* upwind side; Lagrangian speed of its shock */
+    int left, shock;
+};
+
+PTAH_HD struct hydro_star hydro_exact_star(struct hydro_state L, struct hydro_state R,
+                                           struct hydro_gas g, double ps)
+{
+    struct hydro_star x;
     double rl = hydro_max(L.r, g.smallr), rr = hydro_max(R.r, g.smallr);
     double pl = hydro_max(L.p, rl * g.smallp), pr = hydro_max(R.p, rr * g.smallp);
-    double cl = g.gamma * pl * rl, cr = g.gamma * pr * rr;
-    double wl = sqrt(cl * (1.0 + g.gamma6 * (p - pl) / pl)),
-           wr = sqrt(cr * (1.0 + g.gamma6 * (p - pr) / pr));
-    double ql = 2.0 * (wl * wl * wl) / (wl * wl + cl), qr = 2.0 * (wr * wr * wr) / (wr * wr + cr);
-    double ul = L.u - (p - pl) / wl, ur = R.u + (p - pr) / wr;
-    double dp = hydro_max(qr * ql / (qr + ql) * (ul - ur), -p);
-    double next = p + dp;
-    *change = fabs(dp / (next + g.smallr * g.smallp));
-    return next;
+    double wl = sqrt(g.gamma * pl * rl * (1.0 + g.gamma6 * (ps - pl) / pl));
+    double wr = sqrt(g.gamma * pr * rr * (1.0 + g.gamma6 * (ps - pr) / pr));
+    x.ps = ps;
+    x.us = 0.5 * (L.u + (pl - ps) / wl + R.u - (pr - ps) / wr);
+    x.left = x.us >= 0.0;
+    x.r = x.left ? rl : rr;
+    x.u = x.left ? L.u : R.u;
+    x.p = x.left ? pl : pr;
+    x.w = x.left ? wl : wr;
+    x.shock = ps >= x.p;
+    return x;
+}
+
+/* Speeds away from the upwind side: of its shock, of the head of its rarefaction, and of the tail
+ * if rs is the density of the star region. */
+PTAH_HD double hydro_exact_front(struct hydro_star x)
+{
+    return x.w / x.r - (x.left ? x.u : -x.u);
+}
+
+PTAH_HD double hydro_exact_sound(double r, double p, struct hydro_gas g)
+{
+    return hydro_max(sqrt(fabs(gas_sound2(r, p, g.gamma))), g.smallc);
+}
+
+PTAH_HD double hydro_exact_head(struct hydro_star x, struct hydro_gas g)
+{
+    return hydro_exact_sound(x.r, x.p, g) - (x.left ? x.u : -x.u);
+}
+
+PTAH_HD double hydro_exact_tail(struct hydro_star x, struct hydro_gas g, double rs)
+{
+    return hydro_exact_sound(rs, x.ps, g) - (x.left ? x.us : -x.us);
+}
+
+/* Density of the star region behind a shock. */
+PTAH_HD double hydro_exact_shocked(struct hydro_star x, struct hydro_gas g)
+{
+    return hydro_max(x.r / (1.0 + x.r * (x.p - x.ps) / (x.w * x.w)), g.smallr);
+}
+
+/* Density of the gas of the upwind side that has expanded to the pressure p. */
+PTAH_HD double hydro_exact_adiabat(struct hydro_star x, struct hydro_gas g, double p)
+{
+    return x.r * pow(p / x.p, g.inv_gamma);
+}
+
+/* The state at the face, without the transverse velocities, inside of a rarefaction with these
+ * speeds of its head and tail. */
+PTAH_HD struct hydro_state hydro_exact_fan(struct hydro_star x, struct hydro_gas g, double out,
+                                           double in)
+{
+    struct hydro_state o = {0.0, 0.0, 0.0, 0.0, 0.0};
+    double frac = out / (out - in);
+    o.u = frac * x.us + (1.0 - frac) * x.u;
+    o.p = frac * x.ps + (1.0 - frac) * x.p;
+    o.r = hydro_exact_adiabat(x, g, o.p);
+    return o;
 }
 
 PTAH_HD struct hydro_flux hydro_exact_flux(struct hydro_state L, struct hydro_state R,
                                            struct hydro_gas g, double ps)
 {
-    L.r = hydro_max(L.r, g.smallr);
-    R.r = hydro_max(R.r, g.smallr);
-    L.p = hydro_max(L.p, L.r * g.smallp);
-    R.p = hydro_max(R.p, R.r * g.smallp);
-    double wl = sqrt(g.gamma * L.p * L.r * (1.0 + g.gamma6 * (ps - L.p) / L.p));
-    double wr = sqrt(g.gamma * R.p * R.r * (1.0 + g.gamma6 * (ps - R.p) / R.p));
-    double us = 0.5 * (L.u + (L.p - ps) / wl + R.u - (R.p - ps) / wr);
-
-    int left = us >= 0.0;
-    double sign = left ? 1.0 : -1.0;
-    double r = left ? L.r : R.r, u = left ? L.u : R.u, p = left ? L.p : R.p, w = left ? wl : wr;
-    double c = hydro_max(g.smallc, sqrt(fabs(gas_sound2(r, p, g.gamma))));
-    int shock = ps >= p;
-    double rs = shock ? r / (1.0 + r * (p - ps) / (w * w)) : r * pow(ps / p, g.inv_gamma);
-    rs = hydro_max(rs, g.smallr);
-    double cs = hydro_max(sqrt(fabs(gas_sound2(rs, ps, g.gamma))), g.smallc);
-    double out = shock ? w / r - sign * u : c - sign * u;
-    double in = shock ? out : cs - sign * us;
-
-    struct hydro_state o = {r, u, left ? L.v : R.v, left ? L.w : R.w, p};
-    if (out > 0.0 && in >= 0.0) {
-        o.r = rs, o.u = us, o.p = ps;
-    } else if (out > 0.0) {
-        double frac = out / (out - in);
-        o.u = frac * us + (1.0 - frac) * u;
-        o.p = frac * ps + (1.0 - frac) * p;
-        o.r = r * pow(o.p / p, g.inv_gamma);
+    const struct hydro_star x = hydro_exact_star(L, R, g, ps);
+    double out = x.shock ? hydro_exact_front(x) : hydro_exact_head(x, g), in = out;
+    struct hydro_state o = {x.r, x.u, 0.0, 0.0, x.p};
+    if (out > 0.0) {
+        o.r = x.shock ? hydro_exact_shocked(x, g)
+                      : hydro_max(hydro_exact_adiabat(x, g, ps), g.smallr);
+        o.u = x.us;
+        o.p = x.ps;
+        if (!x.shock) in = hydro_exact_tail(x, g, o.r);
+        if (!(in >= 0.0)) o = hydro_exact_fan(x, g, out, in);
     }
-    return hydro_flux_state(o, p / r * g.entho, left, g);
+    o.v = x.left ? L.v : R.v;
+    o.w = x.left ? L.w : R.w;
+    return hydro_flux_state(o, x.p / x.r * g.entho, x.left, g);
 }
 
 /* ---- cells ---- */

@@ -343,7 +343,7 @@ int main(int argc, char **argv)
     cool_set_up(b);
     report(b, "cooling, original", cool, NULL);
     mem_free(b->gas);
-    mem_free(b->table);
+    table_free(&b->table);
     part_fini(&b->p);
     FREE(b->mg.lev[LEVEL].u);
     mg_free(&b->mg);

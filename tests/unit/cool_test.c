@@ -153,7 +153,6 @@ static void test_table(struct cooling *c)
 static void test_need(struct cooling *c)
 {
     struct cool_table *whole = mem_zero(sizeof *whole, "test");
-    struct cool_table *part = mem_zero(sizeof *part, "test");
     int differ = 0;
     table_begin(whole, cool_uv(c), 0.25);
     table_need(whole, pow(10, TABLE_N_MIN), pow(10, TABLE_N_MAX));
@@ -161,16 +160,16 @@ static void test_need(struct cooling *c)
         double nH[2] = {pow(10, draw(-10.5, 6)), 0}, slope;
         if (i % 2) nH[0] = pow(10, -10 + 0.1 * (int)draw(0, 160));
         nH[1] = nH[0] * pow(10, i % 3 ? draw(0, 2) : 0);
-        *part = (struct cool_table){.aexp = 0};
+        struct cool_table *part = mem_zero(sizeof *part, "test");
         table_begin(part, cool_uv(c), 0.25);
         table_need(part, nH[0], nH[1]);
         for (int k = 0; k < 2; k++)
             differ += solve_rate(whole, nH[k], nH[k], 1, 3e4, &slope) !=
                       solve_rate(part, nH[k], nH[k], 1, 3e4, &slope);
+        table_free(&part);
     }
     CHECK(differ == 0, "%d rates are missing", differ);
-    mem_free(whole);
-    mem_free(part);
+    table_free(&whole);
 }
 
 /* ---- integration ---- */

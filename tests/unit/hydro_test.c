@@ -470,8 +470,9 @@ static struct hydro_flux solve(int r, struct hydro_state L, struct hydro_state R
 #include "hydro/riemann.def"
 #undef RIEMANN
 #undef ITERATED
-    double p = hydro_exact_guess(L, R, g), c;
-    for (int i = 0; i < 10; i++) p = hydro_exact_newton(L, R, g, p, &c);
+    const struct hydro_exact x = hydro_exact_sides(L, R, g);
+    double p = hydro_exact_guess(x), dp;
+    for (int i = 0; i < 10; i++) p = hydro_exact_newton(x, g, p, &dp);
     return hydro_exact_flux(L, R, g, p);
 }
 
