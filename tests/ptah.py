@@ -350,19 +350,27 @@ def unpack_ics(cwd, *names):
                 t.extractall(folder)
 
 
-def ics_64():
-    """Folder of initial conditions of 64^3 particles in 50 Mpc/h: IC64, or build/bench/ic_64, made
-    by mpgrafic; None if neither exists."""
-    if os.environ.get('IC64'):
-        return os.environ['IC64']
-    folder = os.path.join(ROOT, 'build', 'bench', 'ic_64')
+def ics_made(name, level, n, box):
+    """Folder build/bench/`name` of initial conditions of n^3 particles in `box` Mpc/h, made by
+    mpgrafic; None if neither exists."""
+    folder = os.path.join(ROOT, 'build', 'bench', name)
     if not os.path.isdir(folder) and shutil.which('mpgrafic'):
         script = os.path.join(ROOT, 'scripts', 'make_ics.sh')
-        r = Run([script, os.path.join(folder, 'level_006'), '64', '50'], '.')
+        r = Run([script, os.path.join(folder, level), str(n), str(box)], '.')
         if r.status != 0:
             shutil.rmtree(folder, ignore_errors=True)
             sys.exit(r.err)
     return folder if os.path.isdir(folder) else None
+
+
+def ics_64():
+    """Folder of initial conditions of 64^3 particles in 50 Mpc/h: IC64, or made by mpgrafic."""
+    return os.environ.get('IC64') or ics_made('ic_64', 'level_006', 64, 50)
+
+
+def ics_galaxy():
+    """Folder of initial conditions of 32^3 particles in 8 Mpc/h, made by mpgrafic."""
+    return ics_made('ic_galaxy', 'level_005', 32, 8)
 
 
 def mpicount(table):

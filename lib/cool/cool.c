@@ -79,6 +79,13 @@ void cool_need(struct cooling *c, double low, double high)
     if (has_table(&c->par)) table_need(c->table, low, high);
 }
 
+bool cool_recall(struct cooling *c)
+{
+    const enum cool_method method = c->par.method;
+    if (has_table(&c->par) && method != COOL_IMPLICIT) table_recall(c->table);
+    return method != COOL_IMPLICIT;
+}
+
 const struct cool_table *cool_table_of(const struct cooling *c)
 {
     return c->table;

@@ -34,6 +34,10 @@ void cool_set(struct cooling *c, double a);
 /* Computes, with all threads, the missing parts of the table for gas with table densities from low
  * to high; call before cool_cells. (local) */
 void cool_need(struct cooling *c, double low, double high);
+/* For methods that fill the table as cells read it: computes, with all threads, what cells read at
+ * the previous expansion factor. False: the method needs cool_need. Call before cool_cells. (local)
+ */
+bool cool_recall(struct cooling *c);
 const struct cool_table *cool_table_of(const struct cooling *c);
 /* Contents of RAMSES's file of the rates at a (cool/table.h), NULL for a method with other rates.
  * (owner: caller, FREE) */

@@ -293,8 +293,8 @@ static void bisection_enter(struct bisection *b, int k, struct rate_path *p, str
 }
 
 /* Fewer than VEC gases are padded with copies of the first; a single gas is computed alone. */
-void gas_rates_on(struct rate_path *p, const double nH[], int n, const struct uv_rates *uv, double a,
-                  struct gas_rates out[])
+void gas_rates_on(struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
+                  double a, struct gas_rates out[])
 {
     struct bisection b[VEC];
     struct gases g;

@@ -82,8 +82,9 @@ static void lanes_join(struct lanes *l, const struct rows *rows)
 
 /* Net cooling and its derivative with respect to ln T2: first the positions of the temperatures, in
  * vectors of cells, then the logarithms of the rates of each cell, which are adjacent in memory. */
-static void lanes_rates(struct lanes *l, const struct table_node *node)
+static void lanes_rates(struct lanes *l, const struct cool_table *t)
 {
+    const struct table_node *node = t->node[0];
     struct rows rows;
     for (int k = 0; k < l->n; k += VEC) {
         vec y, lower = rates_locate(vec_load(l->T2 + k), &y);
@@ -92,15 +93,17 @@ static void lanes_rates(struct lanes *l, const struct table_node *node)
     }
     for (int k = 0; k < l->n; k++) {
         vec slope;
-        vec_store(rows.rate[k], rates_at_node(node + (int)l->at[k], 0, l->w[k], l->y[k], &slope));
+        int at = (int)l->at[k];
+        table_want(t, at);
+        vec_store(rows.rate[k], rates_at_node(node + at, 0, l->w[k], l->y[k], &slope));
         vec_store(rows.slope[k], slope);
     }
     lanes_join(l, &rows);
 }
 
-static void lanes_step(struct lanes *l, const struct table_node *node, double finer)
+static void lanes_step(struct lanes *l, const struct cool_table *t, double finer)
 {
-    lanes_rates(l, node);
+    lanes_rates(l, t);
     for (int k = 0; k < l->n; k += VEC) {
         struct original_now now = original_step(
             vec_load(l->T2 + k), vec_load(l->t + k), vec_load(l->total + k), vec_load(l->min + k),
@@ -152,6 +155,7 @@ static void lanes_rescue(const struct lanes *l, const struct cool_table *t, doub
         rest.seen[k] = c->seen[i];
         rest.Z[k] = c->Z[i];
         rest.T2[k] = c->T2[i];
+        table_fill_part(t, solve_point(rest.nH[k], rest.seen[k], rest.Z[k]).i);
     }
     solve_implicit(t, dt, finer, &rest);
     for (int k = 0; k < l->n; k++) T2[l->cell[k]] = rest.T2[k];
@@ -166,7 +170,7 @@ void solve_original(const struct cool_table *t, double dt, double finer, struct 
     lanes_fill(&l, c, dt, finer);
     for (int step = 0; l.n > 0 && step < ORIGINAL_STEPS * finer; step++) {
         c->steps += l.n;
-        lanes_step(&l, t->node[0], finer);
+        lanes_step(&l, t, finer);
         lanes_leave(&l, T2);
     }
     if (l.n > 0) lanes_rescue(&l, t, dt, finer, c, T2);

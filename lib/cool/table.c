@@ -2,10 +2,21 @@
 
 #include <float.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "vec/vec.h"
+
+/* Which rows exist, and which have been read, at this expansion factor and at the one before. The
+ * coefficients at each T2, and TABLE_DEX above, do not depend on it. A thread that computes in a
+ * row has its lock. */
+struct table_rows {
+    bool recalled;
+    bool made[TABLE_T][TABLE_PARTS], read[TABLE_T][TABLE_PARTS], before[TABLE_T][TABLE_PARTS];
+    struct rate_path *path[TABLE_T][2];
+    omp_lock_t lock[TABLE_T];
+};
 
 _Static_assert((int)TABLE_PART == (int)VEC, "gas_rates_on takes a part at a time");
 
@@ -52,20 +63,27 @@ static void part_row_make(struct cool_table *t, int part, int k, struct rate_pat
     }
 }
 
-/* The coefficients found for the previous expansion factors are kept. */
-static void row_make(struct cool_table *t, int first, int last, int k)
+/* Computes row k of a part if it does not exist. */
+static void row_make(struct cool_table *t, int part, int k)
 {
-    struct rate_path **path = t->path[k];
+    struct table_rows *rows = t->rows;
+    struct rate_path **path = rows->path[k];
+    if (rows->made[k][part]) return;
     if (!path[0]) path[0] = rate_path_new(t->light.atoms, pow(10, table_log_T2(k)));
     if (!path[1]) path[1] = rate_path_new(t->light.atoms, pow(10, table_log_T2(k) + TABLE_DEX));
-    for (int part = first; part <= last; part++)
-        if (!t->made[part]) part_row_make(t, part, k, path);
+    part_row_make(t, part, k, path);
+    rows->made[k][part] = true;
 }
 
 void table_free(struct cool_table **t)
 {
-    for (int k = 0; k < TABLE_T && *t; k++)
-        for (int i = 0; i < 2; i++) rate_path_free((*t)->path[k][i]);
+    struct table_rows *rows = *t ? (*t)->rows : NULL;
+    for (int k = 0; k < TABLE_T && rows; k++) {
+        omp_destroy_lock(&rows->lock[k]);
+        for (int i = 0; i < 2; i++) rate_path_free(rows->path[k][i]);
+    }
+    if (rows) mem_free((*t)->have);
+    mem_free(rows);
     FREE(*t);
 }
 
@@ -77,6 +95,21 @@ static struct table_span both(struct table_span a, struct table_span b)
                                .last = a.last > b.last ? a.last : b.last};
 }
 
+static void rows_begin(struct cool_table *t)
+{
+    if (!t->rows) {
+        t->rows = mem_zero(sizeof *t->rows, "cooling table");
+        t->have = mem_new(TABLE_N * TABLE_T, "cooling table");
+        for (int k = 0; k < TABLE_T; k++) omp_init_lock(&t->rows->lock[k]);
+    }
+    struct table_rows *rows = t->rows;
+    memcpy(rows->before, rows->read, sizeof rows->before);
+    memset(rows->read, 0, sizeof rows->read);
+    memset(rows->made, 0, sizeof rows->made);
+    memset(t->have, 0, TABLE_N * TABLE_T);
+    rows->recalled = false;
+}
+
 void table_begin(struct cool_table *t, const struct uv *uv, double a)
 {
     t->aexp = a;
@@ -85,6 +118,44 @@ void table_begin(struct cool_table *t, const struct uv *uv, double a)
     t->before = t->asked;
     t->asked = NONE;
     memset(t->made, 0, sizeof t->made);
+    rows_begin(t);
+}
+
+void table_recall(struct cool_table *t)
+{
+    struct table_rows *rows = t->rows;
+    if (rows->recalled) return;
+    rows->recalled = true;
+#pragma omp parallel for schedule(dynamic)
+    for (int k = 0; k < TABLE_T; k++)
+        for (int part = 0; part < TABLE_PARTS; part++)
+            if (rows->before[k][part]) row_make(t, part, k);
+}
+
+/* Row k of the parts of density i and of the next. */
+static void row_fill(struct cool_table *t, int i, int k)
+{
+    const int first = i / TABLE_PART, last = (i + 1 < TABLE_N ? i + 1 : i) / TABLE_PART;
+    omp_set_lock(&t->rows->lock[k]);
+    for (int part = first; part <= last; part++) {
+        row_make(t, part, k);
+        t->rows->read[k][part] = true;
+    }
+    omp_unset_lock(&t->rows->lock[k]);
+}
+
+void table_fill(const struct cool_table *lent, int at)
+{
+    struct cool_table *t = (struct cool_table *)lent;
+    int i = at / TABLE_T, k = at % TABLE_T;
+    row_fill(t, i, k);
+    if (k + 1 < TABLE_T) row_fill(t, i, k + 1);
+    __atomic_store_n(&t->have[at], 1, __ATOMIC_RELEASE);
+}
+
+void table_fill_part(const struct cool_table *lent, int i)
+{
+    for (int k = 0; k < TABLE_T; k++) row_fill((struct cool_table *)lent, i, k);
 }
 
 static int part_at(double nH, int beyond)
@@ -104,7 +175,8 @@ void table_need(struct cool_table *t, double low, double high)
     while (s.first <= s.last && t->made[s.last]) s.last--;
     if (s.first > s.last) return;
 #pragma omp parallel for schedule(dynamic)
-    for (int k = 0; k < TABLE_T; k++) row_make(t, s.first, s.last, k);
+    for (int k = 0; k < TABLE_T; k++)
+        for (int part = s.first; part <= s.last; part++) row_make(t, part, k);
     memset(t->made + s.first, true, (size_t)(s.last - s.first + 1));
 }
 

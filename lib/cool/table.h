@@ -7,8 +7,9 @@
 #include "cool/net_kern.h"
 #include "cool/uv.h"
 
-/* The table is divided into parts of TABLE_PART densities, computed on demand; contents do not
- * depend on which parts exist. */
+/* The table is divided into parts of TABLE_PART densities, and these into rows, one for each T2.
+ * Parts are computed on demand, or rows when a cell first reads them; contents do not depend on
+ * which exist. */
 enum { TABLE_PART = 8, TABLE_PARTS = (TABLE_N + TABLE_PART - 1) / TABLE_PART };
 
 /* Difference in log10 T2 for numerical derivatives, as in RAMSES. */
@@ -33,15 +34,29 @@ struct cool_table {
     double aexp; /* expansion factor; 0: not set */
     struct uv_rates light;
     double metal_measure;
-    bool made[TABLE_PARTS];
-    struct rate_path *path[TABLE_T][2]; /* owned: coefficients at each T2, and TABLE_DEX above */
+    bool made[TABLE_PARTS];          /* all rows of the part exist */
     struct table_span asked, before; /* requested parts now, and at the previous expansion factor */
+    struct table_rows *rows;         /* (table.c) */
+    /* 1: this node and those one density and one T2 above exist; written by table_fill */
+    unsigned char *have; /* [TABLE_N * TABLE_T] */
     struct table_node node[TABLE_N][TABLE_T];
 };
 
 /* Starts an empty table at expansion factor a. */
 void table_begin(struct cool_table *t, const struct uv *uv, double a);
 void table_free(struct cool_table **t);
+/* Computes, with all threads, the rows that cells read at the previous expansion factor, on the
+ * first call at this one. */
+void table_recall(struct cool_table *t);
+/* Computes node `at` (density times TABLE_T plus T2) and those one density and one T2 above.
+ * Callable from any thread: the table is a cache of a function of its head. */
+void table_fill(const struct cool_table *t, int at);
+static inline void table_want(const struct cool_table *t, int at)
+{
+    if (!__atomic_load_n(&t->have[at], __ATOMIC_ACQUIRE)) table_fill(t, at);
+}
+/* Computes all rows of the part of density i, and of the next density. Callable from any thread. */
+void table_fill_part(const struct cool_table *t, int i);
 /* Computes, with all threads, the parts for gas of densities between low and high, and on the first
  * call also the parts needed at the previous expansion factor. */
 void table_need(struct cool_table *t, double low, double high);

@@ -18,7 +18,7 @@ struct stars {
     double ps[LANES], us[LANES], r[LANES], u[LANES], p[LANES], w[LANES];
     double left[LANES], shock[LANES];
     double out[LANES], in[LANES], rs[LANES]; /* hydro_exact_flux has their meanings */
-    double or[LANES], ou[LANES], op[LANES];  /* the state at the face */
+    double or [LANES], ou[LANES], op[LANES]; /* the state at the face */
 };
 
 INLINE struct hydro_state side(const double *q, int i, struct gas_turned t)
@@ -110,7 +110,7 @@ static int stars_find(struct stars *x, const struct face_job *j, int at, const d
         struct hydro_star s = hydro_exact_star(side(L, i, t), side(R, i, t), g, ps[i]);
         x->ps[i] = s.ps;
         x->us[i] = s.us;
-        x->r[i] = x->or[i] = s.r;
+        x->r[i] = x->or [i] = s.r;
         x->u[i] = x->ou[i] = s.u;
         x->p[i] = x->op[i] = s.p;
         x->w[i] = s.w;
@@ -128,7 +128,7 @@ static void stars_shocks(struct stars *x, struct hydro_gas g)
         struct hydro_star s = star_at(x, i);
         double out = hydro_exact_front(s), rs = hydro_exact_shocked(s, g);
         int reached = s.shock & (out > 0.0);
-        x->or[i] = reached ? rs : x->or[i];
+        x->or [i] = reached ? rs : x->or [i];
         x->ou[i] = reached ? s.us : x->ou[i];
         x->op[i] = reached ? s.ps : x->op[i];
     }
@@ -157,14 +157,14 @@ static void stars_rarefactions(struct stars *x, int n, struct hydro_gas g)
         int star = x->out[i] > 0.0;
         double in = hydro_exact_tail(s, g, x->rs[i]);
         x->in[i] = star ? in : 0.0;
-        x->or[i] = star ? x->rs[i] : x->or[i];
+        x->or [i] = star ? x->rs[i] : x->or [i];
         x->ou[i] = star ? s.us : x->ou[i];
         x->op[i] = star ? s.ps : x->op[i];
     }
     for (int i = 0; i < n; i++) {
         if (x->in[i] >= 0.0) continue;
         struct hydro_state o = hydro_exact_fan(star_at(x, i), g, x->out[i], x->in[i]);
-        x->or[i] = o.r;
+        x->or [i] = o.r;
         x->ou[i] = o.u;
         x->op[i] = o.p;
     }
@@ -183,7 +183,7 @@ INLINE void stars_fluxes(bool pfix, const struct stars *x, struct sweep *s,
         int lower = x->left[i] > 0.0;
         double v = lower ? L[t.a + i] : R[t.a + i], w = lower ? L[t.b + i] : R[t.b + i];
         double ei = pfix ? x->p[i] / x->r[i] * g.entho : 0.0;
-        struct hydro_state o = {x->or[i], x->ou[i], v, w, x->op[i]};
+        struct hydro_state o = {x->or [i], x -> ou[i], v, w, x -> op[i]};
         struct hydro_flux f = hydro_flux_state(o, ei, lower, g);
         F[i] = f.r * dtdx;
         F[t.n + i] = f.u * dtdx;

@@ -116,6 +116,7 @@ static void repeat(const struct job *j, lidx first, lidx last)
 static void prepare(const struct job *j)
 {
     double low = HUGE_VAL, high = 0;
+    if (cool_recall(j->r->cooling)) return;
 #pragma omp parallel for reduction(min : low) reduction(max : high)
     for (lidx i = 0; i < j->lv->nown; i++)
         for (int c = 0; c < j->r->mesh->cells; c++) {
