@@ -89,6 +89,7 @@ struct domain_load {
      * periodic box is then chosen so that ranks have equal shares of each level. NULL: the origin
      * is 0, as in cuRAMSES files. */
     const double *work;
+    double gain;          /* share of the work that a new origin must save, if more than 0.03 */
     const double *ghosts; /* bytes of this rank's ghosts under the present domains; NULL: unknown */
     double enough;        /* max/min over ranks at which the search may end */
 };

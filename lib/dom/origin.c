@@ -7,7 +7,8 @@
  * work of each level in its fullest slab, and the ghosts next to the planes. The variation of slabs
  * across finer tree levels is neglected.
  *
- * A new origin moves most octs to other ranks, so it must save at least GAIN of the work. */
+ * A new origin moves most octs to other ranks, so it must save at least GAIN of the work, or more if the
+ * caller says so. */
 #include <math.h>
 #include <string.h>
 
@@ -97,10 +98,10 @@ static void profile_fill(struct profile *p, const struct domain_load *load, cons
     for (int b = 1; b <= 2 * p->origins; b++) all[b] += all[b - 1];
 }
 
-static int best_origin(const struct profile *p, int now)
+static int best_origin(const struct profile *p, int now, double gain)
 {
     double *end = mem_new(sizeof *end * (size_t)(p->slabs + 1), "balance");
-    double min = p->total > 0 ? loss_at(p, now, end) - GAIN : 0;
+    double min = p->total > 0 ? loss_at(p, now, end) - fmax(GAIN, gain) : 0;
     int best = now;
     for (int o = 0; o < p->origins && p->total > 0; o++) {
         double loss = loss_at(p, o, end);
@@ -144,7 +145,7 @@ static int origin_along(const struct profile *axis, const struct domain_load *lo
                       "balance");
     p.layers = mem_zero(sizeof *p.layers * (size_t)p.origins, "balance");
     profile_fill(&p, load, cost, ghost);
-    int best = best_origin(&p, now);
+    int best = best_origin(&p, now, load->gain);
     FREE(p.upto);
     FREE(p.layers);
     return best;

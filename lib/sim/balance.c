@@ -18,6 +18,12 @@ static const double MEMORY_OF_CLOCKS = 0.7; /* weight of the past in the smoothe
 /* Domains are kept while max/min of the ranks' loads is below ENOUGH, or below MORE times the ratio
  * that the last balance reached, limited to ENOUGH_MAX. */
 static const double ENOUGH = 1.03, MORE = 1.005, ENOUGH_MAX = 1.1;
+/* Coarse steps that take as much time as a change of domains: if cut planes move, and if a new
+ * origin moves most octs (dark matter, and gas and dark matter, 64^3, two ranks). A change pays when
+ * the imbalance since the last one has cost as much. */
+static const double PLANES_COST = 1, ORIGIN_COST = 2;
+/* Gain of a new origin that pays at any time (dom/origin.c). */
+static const double ORIGIN_GAIN = 0.03;
 
 void sim_use_threads(struct sim *s)
 {
@@ -36,6 +42,16 @@ void sim_count_octs(struct sim *s)
         s->amr.noct_min[l] = all[l].low;
         s->amr.noct_max[l] = all[l].high;
     }
+}
+
+/* Whether an imbalance exceeds that after the last balance by more than remap_thresh. */
+static bool has_grown(const struct sim *s)
+{
+    const struct param_run *run = &s->par->run;
+    const struct sim_balance *b = &s->amr.balance;
+    const bool of_time = run->time_balance_alpha > 0 || !run->memory_balance;
+    return (run->memory_balance && spread_imbalance(b->memory) > b->left[0] + run->remap_thresh) ||
+           (of_time && spread_imbalance(b->time) > b->left[1] + run->remap_thresh);
 }
 
 /* ---- weights ---- */
@@ -183,12 +199,30 @@ static void work_of_costs(const struct sim *s, double work[LEVEL_MAX + 2])
     }
 }
 
+/* Coarse steps since domains changed, with which a change that costs time is compared; HUGE_VAL:
+ * the change costs nothing more, or has been asked for. */
+static double steps_since(const struct sim *s, bool timed)
+{
+    const struct sim_balance *b = &s->amr.balance;
+    if (!timed || b->changed == 0 || sim_output_travels(s) || has_grown(s)) return HUGE_VAL;
+    return s->time.nstep_coarse + 1 - b->changed;
+}
+
+/* The ratio max/min of loads below which domains are kept so many coarse steps after a change. Half
+ * of max/min − 1 is the time that ranks wait; it has grown since the change, hence its half again. */
+static double enough_after(const struct sim *s, double steps)
+{
+    const double pays = 1 + 4 * PLANES_COST / fmax(steps, 1);
+    return fmin(fmax(fmax(ENOUGH, pays), s->amr.balance.reached * MORE), ENOUGH_MAX);
+}
+
 /* New domains, or NULL if the present ones are good enough. Fields are not moved. stay: the run
  * will continue in these domains, so that ghosts are included, whose search takes most of the
  * time. */
 static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool stay, bool timed)
 {
     struct sim_balance *b = &s->amr.balance;
+    const double steps = steps_since(s, timed);
     if (timed) timer_start("balance: weights");
     struct load w = load_make(s);
     struct domain_load load = {
@@ -196,12 +230,13 @@ static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool st
     double work[LEVEL_MAX + 2] = {0};
     work_of_costs(s, work);
     if (stay) load.work = work;
+    load.gain = ORIGIN_COST / fmax(steps, 1);
     /* ghosts take memory and no time */
     if (stay && s->par->run.memory_balance && !(s->par->run.time_balance_alpha > 0)) {
         load.copy = w.copy;
         load.part = w.part;
         load.ghosts = &w.ghosts;
-        load.enough = fmin(fmax(ENOUGH, b->reached * MORE), ENOUGH_MAX);
+        load.enough = enough_after(s, steps);
     }
     if (timed) timer_start("balance: cut planes");
     double reached = 0;
@@ -246,6 +281,8 @@ void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed, bool w
     struct domain *d = domains_make(s, kind, true, timed);
     domain_free(s->amr.balance.next); /* left over from an output that could not be written */
     s->amr.balance.next = NULL;
+    if (timed && (d || s->amr.balance.changed == 0))
+        s->amr.balance.changed = s->time.nstep_coarse + 1;
     if (!d) return;
     s->amr.balance.fresh = true;
     if (wait) {
@@ -299,16 +336,21 @@ void sim_balance_measured(struct sim *s, const struct spread all[2])
     }
 }
 
-/* Every nremap coarse steps; earlier, if the imbalance exceeds that after the last balance by more
- * than remap_thresh. */
+/* Whether a balance would find domains to be changed, as far as the memory that ranks hold, buffers
+ * included, tells without counting. */
+static bool is_doubtful(const struct sim *s)
+{
+    const struct sim_balance *b = &s->amr.balance;
+    const double steps = steps_since(s, true),
+                 held = b->memory.low > 0 ? (double)b->memory.high / (double)b->memory.low : HUGE_VAL;
+    if (!s->par->run.memory_balance || s->par->run.time_balance_alpha > 0) return true;
+    return ORIGIN_COST <= ORIGIN_GAIN * steps || 2 * (held - 1) > enough_after(s, steps) - 1;
+}
+
 bool sim_balance_due(const struct sim *s)
 {
     const struct param_run *run = &s->par->run;
-    const struct sim_balance *b = &s->amr.balance;
     if (s->comm.size == 1) return false;
-    if (run->nremap > 0 && s->time.nstep_coarse % run->nremap == 0) return true;
-    if (run->nremap == 0 && !param_given(s->par, "run", "remap_thresh")) return false;
-    bool of_time = run->time_balance_alpha > 0 || !run->memory_balance;
-    return (run->memory_balance && spread_imbalance(b->memory) > b->left[0] + run->remap_thresh) ||
-           (of_time && spread_imbalance(b->time) > b->left[1] + run->remap_thresh);
+    if (run->nremap > 0 && s->time.nstep_coarse % run->nremap == 0 && is_doubtful(s)) return true;
+    return (run->nremap > 0 || param_given(s->par, "run", "remap_thresh")) && has_grown(s);
 }

@@ -105,6 +105,8 @@ struct sim_balance {
     double left[2];
     double reached; /* max/min of the ranks' loads, as the last balance predicted it */
     bool fresh;     /* domains were balanced in this coarse step */
+    /* coarse steps begun up to the last change of domains, or the first balance; 0: none yet */
+    int changed;
     /* domains to use after the output of this step; NULL: the previous ones */
     struct domain *next;
 };
