@@ -102,6 +102,7 @@ struct domain *cut_domain(const struct domain *d, enum domain_kind kind, struct 
     domain_set_margin(out, d->margin);
     memset(s->node, 0, sizeof *s->node * (size_t)s->n);
     if (kind == DOMAIN_KSECTION) {
+        ksection_first(out, s->first);
         memcpy(out->ksec.origin, s->origin, sizeof s->origin);
         balance_ksection(out, s);
     } else {

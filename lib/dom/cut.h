@@ -24,7 +24,8 @@ struct cut {
     const struct tree *tree;
     const int *axis; /* [tree levels] axes; current tree level */
     int level;
-    int64_t origin[3];           /* origin of the new domains; k-section only */
+    int first;                   /* first axis and origin of the new domains; k-section only */
+    int64_t origin[3];
     double tolerance;            /* tolerance relative to the cost of the smallest child */
     int64_t (*side)[2];          /* [nnode] interval along the axis */
     int64_t (*box)[3][2];        /* [nnode] boxes; k-section only */
@@ -51,6 +52,6 @@ struct domain *equalize(struct domain *d, struct cut *s, double *spread);
 /* Ratio max/min of the amounts that ranks hold (collective). */
 double equalize_spread(const struct domain *d, struct cut *s);
 
-/* origin.c: sets s->origin to the origin of d or to a better one, which needs new cut planes;
- * returns whether the origin changes (collective). */
+/* origin.c: sets first axis and origin to those of d or to better ones, which need new cut planes;
+ * returns whether they change (collective). */
 bool origin_choose(const struct domain *d, struct cut *s);

@@ -12,6 +12,7 @@ typedef unsigned __int128 hkey; /* Hilbert key, levelmax+1 bits per dimension of
 
 struct ksection {
     struct tree tree;
+    int first; /* the axis that is cut first; 0 unless another one is better (origin.c) */
     int axis[TREE_LEVELS];
     /* Origin of the tree's coordinates; nonzero only along periodic axes (origin.c). */
     int64_t origin[3];
@@ -65,6 +66,8 @@ struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int leve
                             const bool bounded[6]);
 
 void ksection_plan(struct domain *d);    /* sets tree and axes, allocates cut planes */
+/* Plans the tree anew, with this axis cut first. */
+void ksection_first(struct domain *d, int axis);
 void ksection_uniform(struct domain *d); /* sets cut planes of equal volumes */
 void ksection_fini(struct domain *d);
 /* The box (lo,hi] of a rank in tree coordinates. */

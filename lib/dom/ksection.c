@@ -2,7 +2,7 @@
  *
  * The tree over ranks (comm/tree.h) cuts space: level l divides the box of every group of ranks
  * into the boxes of its children, along axis[l], the longest side of a cube after equal cuts on the
- * coarser levels (ties: the lowest axis). Each cut plane separates the ranks below some rank r from
+ * coarser levels (ties: the axis `first`, then the lowest). Each cut plane separates the ranks below some rank r from
  * ranks r and above, and each r > 0 is separated from r - 1 once: so cut[r] describes the whole
  * tree, 8 bytes a rank. A point on a cut plane belongs to the lower side, hence all intervals are
  * (lo,hi]. Coordinates begin at an origin, which along a periodic axis may be anywhere.
@@ -22,8 +22,8 @@ void ksection_plan(struct domain *d)
     double side[3] = {1, 1, 1};
     tree_init(&k->tree, d->nrank);
     for (int l = 0; l < k->tree.nlev; l++) {
-        int axis = 0;
-        for (int a = 1; a < d->ndim; a++)
+        int axis = k->first;
+        for (int a = 0; a < d->ndim; a++)
             if (side[a] > side[axis]) axis = a;
         k->axis[l] = axis;
         side[axis] /= k->tree.factor[l];
@@ -36,6 +36,14 @@ void ksection_plan(struct domain *d)
         }
     }
     k->cut = mem_zero(sizeof *k->cut * (size_t)d->nrank, "domain cut planes");
+}
+
+void ksection_first(struct domain *d, int axis)
+{
+    if (axis == d->ksec.first) return;
+    ksection_fini(d);
+    d->ksec.first = axis;
+    ksection_plan(d);
 }
 
 /* A node of the descent: tree level, ranks, box. */

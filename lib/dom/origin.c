@@ -1,14 +1,14 @@
-/* dom/origin: the origin of the boxes of a k-section in a periodic box.
+/* dom/origin: the first axis of a k-section, and in a periodic box the origin of its boxes.
  *
  * Cut planes equalise the total work of all levels. But levels are advanced one after the other,
  * and each waits for the rank with the most work on it. Along a periodic axis the first box may
  * begin anywhere, at no cost: its end is a face between ranks in any case. So for each axis that is
  * cut, all positions on the faces of coarse octs are tried: slabs of equal cost from there on, the
  * work of each level in its fullest slab, and the ghosts next to the planes. The variation of slabs
- * across finer tree levels is neglected.
+ * across finer tree levels is neglected. The axis that is cut first is chosen in the same way.
  *
- * A new origin moves most octs to other ranks, so it must save at least GAIN of the work, or more if the
- * caller says so. */
+ * A new origin or axis moves most octs to other ranks, so it must save at least GAIN of the work,
+ * or more if the caller says so. */
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +22,7 @@ static const double GHOST = 0.3; /* work of a ghost relative to an oct */
 /* Profile along one axis. Candidate origins are the faces between octs of one level. */
 struct profile {
     int origins, slabs, nlev;
+    bool periodic;
     double *upto;   /* [nlev + 1][2 origins + 1] cumulative work, twice around; last row: cost */
     double *layers; /* [origins] work of the octs next to a plane at an origin, both sides */
     double total;
@@ -71,7 +72,7 @@ static double loss_at(const struct profile *p, int o, double *end)
             max = fmax(max, upto_at(upto, end[j + 1]) - upto_at(upto, end[j]));
         work += p->slabs * max;
     }
-    for (int j = 0; j < p->slabs; j++) work += GHOST * p->layers[(int)rint(end[j]) % p->origins];
+    for (int j = !p->periodic; j < p->slabs; j++) work += GHOST * p->layers[(int)rint(end[j]) % p->origins];
     return work / p->total - 1;
 }
 
@@ -98,15 +99,17 @@ static void profile_fill(struct profile *p, const struct domain_load *load, cons
     for (int b = 1; b <= 2 * p->origins; b++) all[b] += all[b - 1];
 }
 
-static int best_origin(const struct profile *p, int now, double gain)
+/* The best origin; *loss: what is lost with it. Without a period it is where it is. */
+static int best_origin(const struct profile *p, int now, double gain, double *loss)
 {
     double *end = mem_new(sizeof *end * (size_t)(p->slabs + 1), "balance");
-    double min = p->total > 0 ? loss_at(p, now, end) - fmax(GAIN, gain) : 0;
+    double min = *loss = p->total > 0 ? loss_at(p, now, end) : 0;
     int best = now;
-    for (int o = 0; o < p->origins && p->total > 0; o++) {
-        double loss = loss_at(p, o, end);
-        if (loss < min) {
-            min = loss;
+    min -= gain;
+    for (int o = 0; o < p->origins && p->total > 0 && p->periodic; o++) {
+        double lost = loss_at(p, o, end);
+        if (lost < min) {
+            *loss = min = lost;
             best = o;
         }
     }
@@ -136,41 +139,73 @@ static int64_t *costs_by_place(const struct domain *d, const struct cut *s, int 
     return cost;
 }
 
-/* The best origin along an axis, given the results of costs_by_place. */
-static int origin_along(const struct profile *axis, const struct domain_load *load,
-                        const int64_t *cost, const int64_t *ghost, int now)
+/* best_origin along an axis, given the results of costs_by_place. */
+static int origin_along(struct profile p, const struct domain_load *load, const int64_t *cost,
+                        const int64_t *ghost, int now, double *loss)
 {
-    struct profile p = *axis;
     p.upto = mem_zero(sizeof *p.upto * (2 * (size_t)p.origins + 1) * (size_t)(p.nlev + 1),
                       "balance");
     p.layers = mem_zero(sizeof *p.layers * (size_t)p.origins, "balance");
     profile_fill(&p, load, cost, ghost);
-    int best = best_origin(&p, now, load->gain);
+    int best = best_origin(&p, now, fmax(GAIN, load->gain), loss);
     FREE(p.upto);
     FREE(p.layers);
     return best;
 }
 
+/* A choice of the first axis, with the best origin for it. */
+struct layout {
+    int first;
+    int64_t origin[3];
+    double loss; /* sum over the axes that are cut */
+    bool moved;  /* the origin is not that of the present domains */
+};
+
+static struct layout layout_of(const struct domain *d, const struct cut *s, int origins,
+                               const int64_t *cost, int first)
+{
+    struct layout out = {.first = first, .origin = {s->origin[0], s->origin[1], s->origin[2]}};
+    struct domain *plan = domain_alloc(DOMAIN_KSECTION, d->ndim, d->nrank, d->levelmax, d->bounded);
+    struct profile p = {.origins = origins, .nlev = d->levelmax + 1};
+    const int64_t width = d->extent / origins;
+    ksection_first(plan, first);
+    for (int a = 0; a < d->ndim; a++) {
+        p.slabs = slabs_of(plan, a);
+        p.periodic = plan->periodic[a];
+        if (p.slabs < 2) continue;
+        const int64_t *axis = cost + a * p.nlev * origins;
+        double loss;
+        int now = (int)(s->origin[a] / width),
+            best = origin_along(p, s->load, axis, axis + 3 * p.nlev * origins, now, &loss);
+        out.loss += loss;
+        out.moved |= best != now;
+        out.origin[a] = best * width;
+    }
+    domain_free(plan);
+    return out;
+}
+
 bool origin_choose(const struct domain *d, struct cut *s)
 {
     const struct domain_load *load = s->load;
-    if (d->kind == DOMAIN_KSECTION) memcpy(s->origin, d->ksec.origin, sizeof s->origin);
-    if (!load->work || d->nrank == 1) return false;
-    struct domain *plan = domain_alloc(DOMAIN_KSECTION, 3, d->nrank, d->levelmax, d->bounded);
-    int origins = load->base > PLACES_LOG ? 1 << PLACES_LOG : 1 << (load->base - 1);
-    struct profile p = {.origins = origins, .nlev = d->levelmax + 1};
-    int64_t width = d->extent / origins, *cost = costs_by_place(d, s, origins);
-    bool moved = false;
-    for (int a = 0; a < 3; a++) {
-        p.slabs = slabs_of(plan, a);
-        if (!plan->periodic[a] || p.slabs < 2) continue;
-        const int64_t *axis = cost + a * p.nlev * origins;
-        int now = (int)(s->origin[a] / width),
-            best = origin_along(&p, load, axis, axis + 3 * p.nlev * origins, now);
-        moved |= best != now;
-        s->origin[a] = best * width;
+    if (d->kind == DOMAIN_KSECTION) {
+        s->first = d->ksec.first;
+        memcpy(s->origin, d->ksec.origin, sizeof s->origin);
     }
-    domain_free(plan);
+    if (!load->work || d->nrank == 1) return false;
+    const int origins = load->base > PLACES_LOG ? 1 << PLACES_LOG : 1 << (load->base - 1),
+              now = s->first;
+    int64_t *cost = costs_by_place(d, s, origins);
+    struct layout best = layout_of(d, s, origins, cost, now);
+    double min = best.loss - fmax(GAIN, load->gain);
+    for (int a = 0; a < d->ndim; a++) {
+        const struct layout other = a == now ? best : layout_of(d, s, origins, cost, a);
+        if (!(other.loss < min)) continue;
+        best = other;
+        min = best.loss;
+    }
     FREE(cost);
-    return moved;
+    s->first = best.first;
+    memcpy(s->origin, best.origin, sizeof s->origin);
+    return best.moved || best.first != now;
 }
