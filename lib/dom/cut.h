@@ -24,7 +24,7 @@ struct cut {
     const struct tree *tree;
     const int *axis; /* [tree levels] axes; current tree level */
     int level;
-    int first;                   /* first axis and origin of the new domains; k-section only */
+    int first; /* first axis and origin of the new domains; k-section only */
     int64_t origin[3];
     double tolerance;            /* tolerance relative to the cost of the smallest child */
     int64_t (*side)[2];          /* [nnode] interval along the axis */

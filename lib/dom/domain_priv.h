@@ -65,7 +65,7 @@ static inline int64_t ksection_at(const struct domain *d, int axis, int64_t x)
 struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int levelmax,
                             const bool bounded[6]);
 
-void ksection_plan(struct domain *d);    /* sets tree and axes, allocates cut planes */
+void ksection_plan(struct domain *d); /* sets tree and axes, allocates cut planes */
 /* Plans the tree anew, with this axis cut first. */
 void ksection_first(struct domain *d, int axis);
 void ksection_uniform(struct domain *d); /* sets cut planes of equal volumes */

@@ -2,10 +2,11 @@
  *
  * The tree over ranks (comm/tree.h) cuts space: level l divides the box of every group of ranks
  * into the boxes of its children, along axis[l], the longest side of a cube after equal cuts on the
- * coarser levels (ties: the axis `first`, then the lowest). Each cut plane separates the ranks below some rank r from
- * ranks r and above, and each r > 0 is separated from r - 1 once: so cut[r] describes the whole
- * tree, 8 bytes a rank. A point on a cut plane belongs to the lower side, hence all intervals are
- * (lo,hi]. Coordinates begin at an origin, which along a periodic axis may be anywhere.
+ * coarser levels (ties: the axis `first`, then the lowest). Each cut plane separates the ranks
+ * below some rank r from ranks r and above, and each r > 0 is separated from r - 1 once: so cut[r]
+ * describes the whole tree, 8 bytes a rank. A point on a cut plane belongs to the lower side, hence
+ * all intervals are (lo,hi]. Coordinates begin at an origin, which along a periodic axis may be
+ * anywhere.
  *
  * The ranks that need an oct as a ghost are found axis by axis: a box intersects the cube of octs
  * around it if their intervals overlap on each axis, and contains the centre of a coarser oct that

@@ -72,7 +72,8 @@ static double loss_at(const struct profile *p, int o, double *end)
             max = fmax(max, upto_at(upto, end[j + 1]) - upto_at(upto, end[j]));
         work += p->slabs * max;
     }
-    for (int j = !p->periodic; j < p->slabs; j++) work += GHOST * p->layers[(int)rint(end[j]) % p->origins];
+    for (int j = !p->periodic; j < p->slabs; j++)
+        work += GHOST * p->layers[(int)rint(end[j]) % p->origins];
     return work / p->total - 1;
 }
 

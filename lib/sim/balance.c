@@ -19,8 +19,8 @@ static const double MEMORY_OF_CLOCKS = 0.7; /* weight of the past in the smoothe
  * that the last balance reached, limited to ENOUGH_MAX. */
 static const double ENOUGH = 1.03, MORE = 1.005, ENOUGH_MAX = 1.1;
 /* Coarse steps that take as much time as a change of domains: if cut planes move, and if a new
- * origin moves most octs (dark matter, and gas and dark matter, 64^3, two ranks). A change pays when
- * the imbalance since the last one has cost as much. */
+ * origin moves most octs (measured with dark matter, and with gas, 64^3, on two ranks). A change
+ * pays when the imbalance since the last one has cost as much. */
 static const double PLANES_COST = 1, ORIGIN_COST = 2;
 /* Gain of a new origin that pays at any time (dom/origin.c). */
 static const double ORIGIN_GAIN = 0.03;
@@ -199,17 +199,17 @@ static void work_of_costs(const struct sim *s, double work[LEVEL_MAX + 2])
     }
 }
 
-/* Coarse steps since domains changed, with which a change that costs time is compared; HUGE_VAL:
- * the change costs nothing more, or has been asked for. */
-static double steps_since(const struct sim *s, bool timed)
+/* Coarse steps since domains changed, with which the cost of a change is compared; HUGE_VAL: the
+ * change costs nothing more (free), or is the first, or remap_thresh asks for it. */
+static double steps_since(const struct sim *s, bool free)
 {
     const struct sim_balance *b = &s->amr.balance;
-    if (!timed || b->changed == 0 || sim_output_travels(s) || has_grown(s)) return HUGE_VAL;
+    if (free || b->changed == 0 || has_grown(s)) return HUGE_VAL;
     return s->time.nstep_coarse + 1 - b->changed;
 }
 
 /* The ratio max/min of loads below which domains are kept so many coarse steps after a change. Half
- * of max/min − 1 is the time that ranks wait; it has grown since the change, hence its half again. */
+ * of max/min − 1 is the time that ranks wait; as it has grown since, half of that has been lost. */
 static double enough_after(const struct sim *s, double steps)
 {
     const double pays = 1 + 4 * PLANES_COST / fmax(steps, 1);
@@ -218,11 +218,11 @@ static double enough_after(const struct sim *s, double steps)
 
 /* New domains, or NULL if the present ones are good enough. Fields are not moved. stay: the run
  * will continue in these domains, so that ghosts are included, whose search takes most of the
- * time. */
-static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool stay, bool timed)
+ * time. steps: since domains changed. */
+static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool stay, bool timed,
+                                   double steps)
 {
     struct sim_balance *b = &s->amr.balance;
-    const double steps = steps_since(s, timed);
     if (timed) timer_start("balance: weights");
     struct load w = load_make(s);
     struct domain_load load = {
@@ -278,7 +278,7 @@ enum domain_kind sim_domain_kind(const struct sim *s)
 
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed, bool wait)
 {
-    struct domain *d = domains_make(s, kind, true, timed);
+    struct domain *d = domains_make(s, kind, true, timed, steps_since(s, wait || !timed));
     domain_free(s->amr.balance.next); /* left over from an output that could not be written */
     s->amr.balance.next = NULL;
     if (timed && (d || s->amr.balance.changed == 0))
@@ -296,7 +296,8 @@ void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed, bool w
 struct domain *sim_domains_leave(struct sim *s)
 {
     struct domain *d = domain_along(s->dom);
-    return domains_change(s, d ? d : domains_make(s, DOMAIN_HILBERT, false, false), false);
+    return domains_change(s, d ? d : domains_make(s, DOMAIN_HILBERT, false, false, HUGE_VAL),
+                          false);
 }
 
 void sim_domains_return(struct sim *s, struct domain *was)
@@ -341,8 +342,9 @@ void sim_balance_measured(struct sim *s, const struct spread all[2])
 static bool is_doubtful(const struct sim *s)
 {
     const struct sim_balance *b = &s->amr.balance;
-    const double steps = steps_since(s, true),
-                 held = b->memory.low > 0 ? (double)b->memory.high / (double)b->memory.low : HUGE_VAL;
+    const double steps = steps_since(s, false),
+                 held = b->memory.low > 0 ? (double)b->memory.high / (double)b->memory.low
+                                          : HUGE_VAL;
     if (!s->par->run.memory_balance || s->par->run.time_balance_alpha > 0) return true;
     return ORIGIN_COST <= ORIGIN_GAIN * steps || 2 * (held - 1) > enough_after(s, steps) - 1;
 }

@@ -549,17 +549,6 @@ static void test_origin(int nrank, const struct domain_load *load)
     struct domain *e = domain_balance(b, DOMAIN_KSECTION, &comm, &free, &spread);
     CHECK(!e || e->ksec.origin[1] == 0, "%d ranks: moved along an axis with boundaries", nrank);
     domain_free(e);
-    /* the ball is nearest to the middle along z; between walls only the axis can be chosen */
-    struct domain *w = domain_new(DOMAIN_KSECTION, nrank, top, open_box);
-    e = domain_balance(w, DOMAIN_KSECTION, &comm, &free, &spread);
-    CHECK(nrank != 2 || (e && e->ksec.first == 2), "halves are not cut along the best axis");
-    domain_free(e);
-    free.gain = 0.9;
-    e = domain_balance(w, DOMAIN_KSECTION, &comm, &free, &spread);
-    CHECK(!e || e->ksec.first == 0, "%d ranks: another axis although it gains too little", nrank);
-    free.gain = 0;
-    domain_free(e);
-    domain_free(w);
     /* base level only: every origin is equivalent */
     free.n = 0;
     for (int64_t i = 0; i < load->n; i++) {
