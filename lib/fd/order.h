@@ -1,6 +1,9 @@
 /* fd/order: a substep of a box of cells with differences of one order, ORDER of the file that
  * includes this one; TABLE is the name of its table of functions. */
 #pragma once
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
 #include <string.h>
 
 #include "fd/rows.h"
@@ -37,14 +40,11 @@ __attribute__((noinline)) static void put_some(struct fd_stage s, double *change
 VEC_INLINE void put_past(double *p, vec x)
 {
     if ((uintptr_t)p % sizeof x == 0) {
-#ifdef __clang__
-        __builtin_nontemporal_store(x, (vec *)p);
-        return;
-#elif defined(__AVX512F__)
-        __builtin_ia32_movntpd512(p, x);
+#ifdef __AVX512F__
+        _mm512_stream_pd(p, (__m512d)x);
         return;
 #elif defined(__AVX__)
-        __builtin_ia32_movntpd256(p, x);
+        _mm256_stream_pd(p, (__m256d)x);
         return;
 #endif
     }

@@ -288,8 +288,8 @@ VEC_INLINE void fd_shear(const struct fd_law *p, const int order, const struct f
     k->viscous[i] = p->nu_along * d.along + p->nu * d.across + p->nu_mixed * d.mixed;
 }
 
-/* ∂_t lnρ and ∂_t s, and ∂_t u but for its viscous part. A thread of a device, which has no room for
- * ∇u_i of an earlier stage, computes them here. */
+/* ∂_t lnρ and ∂_t s, and ∂_t u but for its viscous part. A thread of a device, which has no room
+ * for ∇u_i of an earlier stage, computes them here. */
 VEC_INLINE void fd_flow(const struct fd_law *p, const int order, const int parts,
                         const struct fd_cell *c, const struct fd_known *k, vec out[FD_FIELDS])
 {

@@ -202,8 +202,8 @@ static bool rows_mark(const struct tracer_run *r, int l, int step, unsigned char
     return n > nown / MANY;
 }
 
-/* Gives rows to the octs that tracers of level l alone are in, or to all if many have tracers, which
- * a sample may tell. Returns their number. */
+/* Gives rows to the octs of level l that tracers are in, or to all if many have tracers, which a
+ * sample may tell. Returns their number. */
 static size_t rows_find(const struct tracer_run *r, int l)
 {
     const lidx nown = r->mesh->lev[l].nown;

@@ -1,6 +1,7 @@
-"""Monte-Carlo tracers in a galaxy: a disc of gas and stars in a halo, on three levels, that cools and
-forms stars, some of which explode. As many tracers as initial cells; their number in each phase of
-the gas and in stars is that of the mass within 2/sqrt(N), N: this number, as a mean of three seeds.
+"""Monte-Carlo tracers in a galaxy: a disc of gas and stars in a halo, on three levels, that cools
+and forms stars, some of which explode. As many tracers as initial cells; their number in each
+phase of the gas and in stars is that of the mass within 2/sqrt(N), N: this number, as a mean of
+three seeds.
 
 Phases: bins of density, temperature, radius and height, each of them on its own, the levels, and
 the stars that have formed.

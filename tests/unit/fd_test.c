@@ -364,7 +364,8 @@ static void test_values(void)
     fd_world_fini(&w);
 }
 
-/* A mesh whose arrays are larger than caches, and which repeats a small one, advances as that does. */
+/* A mesh whose arrays are larger than caches, and which repeats a small one, advances as the small
+ * one does. */
 static void test_large(void)
 {
     static const int n[3] = {21, 8, 6}, many[3] = {63, 56, 36}, shift[3];
