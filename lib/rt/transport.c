@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "chem/chem.h"
 #include "patch/across_kern.h"
 #include "patch/reflux.h"
 #include "rt/law.h"
@@ -19,9 +20,16 @@ double rt_longest(const struct rt *rt, const struct mesh *m, int l)
            (double)((int64_t)1 << (l - m->levelmin));
 }
 
+static const double MARGIN = 0.99999; /* of the longest step, so that rounding adds no sub-step */
+
 double rt_limit(const struct rt *rt, const struct mesh *m, int l)
 {
-    return rt->advect ? 0.99999 * rt_longest(rt, m, l) * rt->nsubcycle : HUGE_VAL;
+    return rt->advect ? MARGIN * rt_longest(rt, m, l) * rt->nsubcycle : HUGE_VAL;
+}
+
+double rt_margin(const struct rt *rt)
+{
+    return rt && rt->advect && rt->chem->rule == CHEM_RAMSES ? MARGIN : 1;
 }
 
 /* ---- what leaves the box ---- */

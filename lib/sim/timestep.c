@@ -239,10 +239,11 @@ static const struct limit {
     const char *name;
     bool (*when)(const struct sim *s);
     double (*value)(struct sim *s, int l, double *dense); /* limit on this rank; HUGE_VAL: none */
-} LIMITS[] = {{"the box", always, box_crossing},
-              {"sinks", has_sinks, of_sinks},
-              {"free fall", falls, free_fall},
-              {"expansion", expands, expansion},
+    bool margin;                                          /* photons shorten it (rt_margin) */
+} LIMITS[] = {{"the box", always, box_crossing, true},
+              {"sinks", has_sinks, of_sinks, true},
+              {"free fall", falls, free_fall, true},
+              {"expansion", expands, expansion, true},
               {"an output", meets_outputs, until_output},
               {"particles", has_particles, of_particles},
               {"driven turbulence", is_driven, of_driving},
@@ -266,10 +267,14 @@ static const struct term_list *terms_of(const struct sim *s)
 static void find_limits(struct sim *s, int l)
 {
     struct sim_minima *q = &s->time.min;
+    const double margin = rt_margin(s->phys.rt);
     double dense = s->phys.matter.rho_max[l] + s->phys.hydro.smallr;
     q->n = 0;
-    for (int i = 0; i < NLIMITS; i++)
-        if (LIMITS[i].when(s)) add_limit(q, LIMITS[i].name, LIMITS[i].value(s, l, &dense));
+    for (int i = 0; i < NLIMITS; i++) {
+        if (!LIMITS[i].when(s)) continue;
+        const double dt = LIMITS[i].value(s, l, &dense);
+        add_limit(q, LIMITS[i].name, LIMITS[i].margin ? margin * dt : dt);
+    }
     const struct term_list *terms = terms_of(s);
     for (int i = 0; i < terms->n; i++) {
         if (!term_limits(s->par, terms->at[i])) continue;

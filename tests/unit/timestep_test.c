@@ -1,7 +1,8 @@
 /* timestep_test: each limit of the time step of a level, alone and together: Courant condition of
  * gas, also with gravity, particles, free fall, expansion, source terms, and the step of the
- * coarser level. Expected values follow from the textbook formulas. Catches: a missing limit, a
- * wrong factor, a forgotten velocity component, coarser level or source term. */
+ * coarser level, and the margin of photons. Expected values follow from the textbook formulas.
+ * Catches: a missing limit, a wrong factor, a forgotten velocity component, coarser level, source
+ * term or margin. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 #include "adapt/adapt.h"
 #include "base/mem.h"
 #include "check.h"
+#include "chem/chem.h"
 #include "phys/term.h"
+#include "rt/rt.h"
 #include "sim/sim.h"
 
 enum { L = 3 };
@@ -175,6 +178,28 @@ static void check_term(struct sim *s, struct params *p)
     end(s);
 }
 
+/* Photons that travel shorten other limits by RAMSES's margin, with its rule alone; gas keeps its. */
+static void check_margin(struct sim *s, struct params *p)
+{
+    struct chem_par chem = {.rule = CHEM_RAMSES};
+    struct rt rt = {.chem = &chem, .advect = true};
+    begin(s, p, true, true);
+    s->phys.matter.rho_max[L] = 1e6;
+    fill_gas(s, (double[]){0.1, 0.1, 0.1});
+    const double fall = timestep(s, L);
+    s->phys.rt = &rt;
+    CHECK(timestep(s, L) == 0.99999 * fall, "free fall beside photons");
+    rt.advect = false;
+    CHECK(timestep(s, L) == fall, "free fall in the dark");
+    rt.advect = true, chem.rule = CHEM_EXACT;
+    CHECK(timestep(s, L) == fall, "free fall, the other rule");
+    s->phys.matter.rho_max[L] = 1e-6;
+    const double courant = timestep(s, L);
+    chem.rule = CHEM_RAMSES;
+    CHECK(timestep(s, L) == courant, "gas beside photons");
+    end(s);
+}
+
 /* The step of a finer level does not exceed its share of the coarser step. */
 static void check_share(struct sim *s, struct params *p)
 {
@@ -201,6 +226,7 @@ int main(void)
     check_term(s, p);
     check_particles(s, p);
     check_share(s, p);
+    check_margin(s, p);
     mem_free(p);
     mem_free(s);
     printf("%d passed, %d failed\n", passed, failed);
