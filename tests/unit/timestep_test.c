@@ -178,7 +178,7 @@ static void check_term(struct sim *s, struct params *p)
     end(s);
 }
 
-/* With RAMSES's rule photons that travel shorten other limits by its margin, but not that of gas. */
+/* With RAMSES's rule photons that travel shorten other limits by its margin, but not the gas's. */
 static void check_margin(struct sim *s, struct params *p)
 {
     struct chem_par chem = {.rule = CHEM_RAMSES};
