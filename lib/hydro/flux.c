@@ -10,6 +10,22 @@ enum { PS = PLANE_STRIDE };
 
 /* ---- primitive variables with the gravity predictor ---- */
 
+/* The primitive variables of cells; ndim: a constant. Velocities along missing axes stay 0. */
+INLINE void cells_to_primitive(int ndim, const double *restrict u, const double *restrict e,
+                               double *restrict q, int n, struct hydro_gas g)
+{
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) {
+        struct hydro_state x = hydro_prim(u[i], u[PS + i], ndim > 1 ? u[2 * PS + i] : 0.0,
+                                          ndim > 2 ? u[3 * PS + i] : 0.0, e[i], g);
+        q[i] = x.r;
+        q[PS + i] = x.u;
+        if (ndim > 1) q[2 * PS + i] = x.v;
+        if (ndim > 2) q[3 * PS + i] = x.w;
+        q[4 * PS + i] = x.p;
+    }
+}
+
 void gas_to_primitive(struct sweep *s, int k, struct run at)
 {
     const struct gas_law *law = gas_law_of(s);
@@ -24,18 +40,15 @@ void gas_to_primitive(struct sweep *s, int k, struct run at)
         gas_energies_primitive(s, k, at, without);
         e = without;
     }
-#pragma omp simd simdlen(LANES)
-    for (int i = 0; i < n; i++) {
-        struct hydro_state x = hydro_prim(u[i], u[PS + i], u[2 * PS + i], u[3 * PS + i], e[i], g);
-        q[i] = x.r;
-        q[PS + i] = x.u;
-        q[2 * PS + i] = x.v;
-        q[3 * PS + i] = x.w;
-        q[4 * PS + i] = x.p;
-    }
+    if (s->ndim > 2)
+        cells_to_primitive(3, u, e, q, n, g);
+    else if (s->ndim > 1)
+        cells_to_primitive(2, u, e, q, n, g);
+    else
+        cells_to_primitive(1, u, e, q, n, g);
     for (int d = 0; d < 3 && s->nsum > s->nflux; d++)
         memcpy(old + d * PS, q + (1 + d) * PS, (size_t)n * sizeof *q);
-    for (int d = 0; d < 3 && law->gravity; d++)
+    for (int d = 0; d < s->ndim && law->gravity; d++)
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < n; i++) q[(1 + d) * PS + i] += f[d * PS + i] * half_dt;
     for (int v = gas_passive(s); v < s->nvar; v++)

@@ -35,35 +35,52 @@ static struct limit limit_of_step(double dt, double dx, double courant)
     return (struct limit){way / dt, 0.5 * dt};
 }
 
-/* Whether all cells of a half are certainly below the limit: false where rounding might decide, or
- * a product overflows or underflows. most: what driven turbulence accelerates them at most. */
-static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool gravity, double most,
-                                struct limit limit, struct hydro_gas g)
+/* Half h of an oct; of joint = 2 octs the first two cells each. */
+INLINE vec4 load_cells(const struct level *lv, int field, lidx i, int h, int joint)
 {
-    vec4 zero = {0}, r = vec4_max(load_half(lv, FLD_U, i, h), zero + g.smallr);
-    vec4 x = load_half(lv, FLD_U + 1, i, h), y = g.ndim > 1 ? load_half(lv, FLD_U + 2, i, h) : zero,
-         z = g.ndim > 2 ? load_half(lv, FLD_U + 3, i, h) : zero,
-         e = load_half(lv, FLD_U + GAS_ENERGY, i, h) * r;
+    typedef double two __attribute__((vector_size(16), may_alias, aligned(8)));
+    if (joint < 2) return load_half(lv, field, i, h);
+    const two a = *(const two *)lv->fld[field][i], b = *(const two *)lv->fld[field][i + 1];
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3);
+}
+
+/* Which cells of a half (load_cells) are certainly below the limit: none where rounding might
+ * decide, or a product overflows or underflows. most: what driven turbulence accelerates them at
+ * most. */
+INLINE vec4_mask half_is_slow(const struct level *lv, lidx i, int h, int joint, bool gravity,
+                              double most, struct limit limit, struct hydro_gas g)
+{
+    vec4 zero = {0}, r = vec4_max(load_cells(lv, FLD_U, i, h, joint), zero + g.smallr);
+    vec4 x = load_cells(lv, FLD_U + 1, i, h, joint),
+         y = g.ndim > 1 ? load_cells(lv, FLD_U + 2, i, h, joint) : zero,
+         z = g.ndim > 2 ? load_cells(lv, FLD_U + 3, i, h, joint) : zero,
+         e = load_cells(lv, FLD_U + GAS_ENERGY, i, h, joint) * r;
     vec4 speed = zero + limit.fast, m = vec4_abs(x) + vec4_abs(y) + vec4_abs(z);
     if (most > 0) speed -= limit.brake * most;
     if (gravity)
-        speed -= limit.brake *
-                 (vec4_abs(load_half(lv, FLD_FX, i, h)) + vec4_abs(load_half(lv, FLD_FY, i, h)) +
-                  vec4_abs(load_half(lv, FLD_FZ, i, h)));
+        speed -= limit.brake * (vec4_abs(load_cells(lv, FLD_FX, i, h, joint)) +
+                                vec4_abs(load_cells(lv, FLD_FY, i, h, joint)) +
+                                vec4_abs(load_cells(lv, FLD_FZ, i, h, joint)));
     vec4 kinetic = gas_kinetic4_rho(x, y, z);
     vec4 thermal = (e - kinetic) + MARGIN_ENERGY * (vec4_abs(e) + kinetic);
     vec4 pressure = vec4_max(g.gm1 * thermal, r * r * g.smallp); /* pressure times density */
     vec4 spare = speed * r - m;
-    return vec4_all((spare > 0x1p-450) &
-                    (g.ndim * g.ndim * g.gamma * (1.0 + MARGIN) * pressure < spare * spare));
+    return (spare > 0x1p-450) &
+           (g.ndim * g.ndim * g.gamma * (1.0 + MARGIN) * pressure < spare * spare);
 }
 
-static inline bool oct_is_slow(const struct level *lv, lidx i, bool gravity, double most,
-                               struct limit limit, struct hydro_gas g)
+/* In fewer dimensions the upper half of an oct repeats the lower one; in one dimension so does the
+ * upper half of that, and a vector has the cells of two octs. octs: 1, or an even number. */
+INLINE bool octs_are_slow(const struct level *lv, lidx i, int octs, bool gravity, double most,
+                          struct limit limit, struct hydro_gas g)
 {
-    /* in fewer dimensions the upper half repeats the lower one */
-    return half_is_slow(lv, i, 0, gravity, most, limit, g) &&
-           (g.ndim < 3 || half_is_slow(lv, i, 1, gravity, most, limit, g));
+    const int joint = g.ndim < 2 && octs > 1 ? 2 : 1;
+    vec4_mask slow = {-1, -1, -1, -1};
+    for (int k = 0; k < octs; k += joint) {
+        slow &= half_is_slow(lv, i + k, 0, joint, gravity, most, limit, g);
+        if (g.ndim > 2) slow &= half_is_slow(lv, i + k, 1, joint, gravity, most, limit, g);
+    }
+    return vec4_all(slow);
 }
 
 /* Which octs have no cell of interest, for one highest signal after the other. */
@@ -73,44 +90,58 @@ struct screen {
     double max; /* to which the limit belongs */
 };
 
-INLINE bool are_below(void *ctx, const struct level *lv, lidx i, double max, bool steps,
-                      bool gravity, double most)
+INLINE bool are_below(struct screen *x, const struct level *lv, lidx i, int octs, double max,
+                      bool steps, bool gravity, double most)
 {
-    struct screen *x = ctx;
     if (max != x->max) {
         x->limit = steps ? limit_of_step(-max, x->s.dx, x->s.courant)
                          : (struct limit){max * (1.0 - MARGIN), 0.0};
         x->max = max;
     }
-    return oct_is_slow(lv, i, gravity, most, x->limit, x->s.gas);
+    return octs_are_slow(lv, i, octs, gravity, most, x->limit, x->s.gas);
 }
 
 INLINE bool speeds_are_below(void *ctx, const struct level *lv, lidx i, double max)
 {
-    return are_below(ctx, lv, i, max, false, false, 0.0);
+    return are_below(ctx, lv, i, 1, max, false, false, 0.0);
 }
 
 INLINE bool steps_are_longer(void *ctx, const struct level *lv, lidx i, double max)
 {
-    return are_below(ctx, lv, i, max, true, true, 0.0);
+    return are_below(ctx, lv, i, 1, max, true, true, 0.0);
 }
 
 INLINE bool driven_steps_are_longer(void *ctx, const struct level *lv, lidx i, double max)
 {
-    const struct screen *x = ctx;
-    return are_below(ctx, lv, i, max, true, x->s.gravity, x->s.drive.most);
+    struct screen *x = ctx;
+    return are_below(ctx, lv, i, 1, max, true, x->s.gravity, x->s.drive.most);
 }
 
-/* The number of dimensions is a constant here. */
-INLINE double signal_in(int ndim, const struct gas_law *g, const struct patch_rows *r, double max)
+INLINE double signal_of(int ndim, struct screen *x, const struct patch_rows *r, double max)
 {
     const int cells = ndim < 3 ? 4 : 8;
+    if (x->s.drive.a)
+        return patch_rows_max(r, cells, max, x, gas_signal_driven, driven_steps_are_longer);
+    if (x->s.gravity) return patch_rows_max(r, cells, max, x, gas_signal_step, steps_are_longer);
+    return patch_rows_max(r, cells, max, x, gas_signal_speed, speeds_are_below);
+}
+
+/* The number of dimensions is a constant here. Octs of fewer than three are screened by fours. */
+INLINE double signal_in(int ndim, const struct gas_law *g, const struct patch_rows *r, double max)
+{
+    enum { FEW = 4 };
     struct screen x = {gas_signal_of(g, r->dx), .max = NAN};
     x.s.gas.ndim = ndim;
-    if (x.s.drive.a)
-        return patch_rows_max(r, cells, max, &x, gas_signal_driven, driven_steps_are_longer);
-    if (g->gravity) return patch_rows_max(r, cells, max, &x, gas_signal_step, steps_are_longer);
-    return patch_rows_max(r, cells, max, &x, gas_signal_speed, speeds_are_below);
+    const bool gravity = x.s.gravity, steps = x.s.drive.a || gravity;
+    const double most = x.s.drive.a ? x.s.drive.most : 0.0;
+    if (ndim > 2) return signal_of(ndim, &x, r, max);
+    for (lidx i = r->first, end; i < r->end; i = end) {
+        end = r->end - i < FEW ? r->end : i + FEW;
+        const struct patch_rows few = {r->lv, r->dx, i, end};
+        if (end - i == FEW && are_below(&x, r->lv, i, FEW, max, steps, gravity, most)) continue;
+        max = signal_of(ndim, &x, &few, max);
+    }
+    return max;
 }
 
 /* Whether certainly no cell of an oct with non-thermal energies allows a shorter step than -max. */
@@ -188,10 +219,17 @@ static inline vec4 internal_of(const struct level *lv, lidx i, int h, double sma
     return e;
 }
 
+/* The same of an oct whose upper half repeats the lower one. */
+INLINE double flat_total_of(const struct of_oct *o, vec4 lower)
+{
+    const vec4 x = (vec4)((vec4_mask)(lower * o->vol) & o->leaf[0]);
+    return half_sum(x, x);
+}
+
 /* Totals by vectors with the same operations as hydro_oct_totals. Without finer octs all cells are
  * leaves. end: of the totals; momenta along missing axes are left out. */
-static inline void block_totals(const struct level *lv, lidx first, int n, bool finer, double vol,
-                                int end, double x[TOTALS][PATCH_BLOCK])
+INLINE void block_totals(const struct level *lv, lidx first, int n, bool finer, double vol, int end,
+                         double x[TOTALS][PATCH_BLOCK])
 {
     static const int field[INTERNAL] = {FLD_U, FLD_U + GAS_ENERGY, FLD_U + GAS_MOMENTUM,
                                         FLD_U + GAS_MOMENTUM + 1, FLD_U + GAS_MOMENTUM + 2};
@@ -200,7 +238,9 @@ static inline void block_totals(const struct level *lv, lidx first, int n, bool 
         struct of_oct o = {{{-1, -1, -1, -1}, {-1, -1, -1, -1}}, vol};
         for (int h = 0; h < 2 && finer; h++) o.leaf[h] = leaves_of(lv->child[i] + 4 * h);
         for (int q = 0; q < end; q++)
-            x[q][k] = total_of(&o, load_half(lv, field[q], i, 0), load_half(lv, field[q], i, 1));
+            x[q][k] = end < MOMENTUM + 3 ? flat_total_of(&o, load_half(lv, field[q], i, 0))
+                                         : total_of(&o, load_half(lv, field[q], i, 0),
+                                                    load_half(lv, field[q], i, 1));
     }
 }
 
@@ -228,15 +268,27 @@ struct totals {
     struct part *part; /* by thread */
 };
 
+/* end: t->end, a constant. */
+INLINE void level_totals(const struct totals *t, lidx first, int n, int end,
+                         double x[TOTALS][PATCH_BLOCK])
+{
+    if (t->lv[1].noct > 0)
+        block_totals(t->lv, first, n, true, t->vol, end, x);
+    else
+        block_totals(t->lv, first, n, false, t->vol, end, x);
+}
+
 static void totals_octs(void *ctx, lidx first, lidx n)
 {
     const struct totals *t = ctx;
     const struct level *lv = t->lv;
     struct part *p = &t->part[omp_get_thread_num()];
-    if (lv[1].noct > 0)
-        block_totals(lv, first, (int)n, true, t->vol, t->end, p->x);
+    if (t->end > MOMENTUM + 2)
+        level_totals(t, first, (int)n, MOMENTUM + 3, p->x);
+    else if (t->end > MOMENTUM + 1)
+        level_totals(t, first, (int)n, MOMENTUM + 2, p->x);
     else
-        block_totals(lv, first, (int)n, false, t->vol, t->end, p->x);
+        level_totals(t, first, (int)n, MOMENTUM + 1, p->x);
     for (int q = 0; q < t->end; q++) sum_add_many(&p->of[q], (int)n, p->x[q]);
     if (!t->internal) return;
     block_internal(lv, first, (int)n, t->vol, t->smallr, p->x[INTERNAL]);

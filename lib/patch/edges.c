@@ -32,7 +32,7 @@ static void row_register(const struct sweep *s, const struct reflux *r, int y, i
     if (z < 0 || z >= s->slots.tile->t[2]) return;
     for (uint32_t octs = s->slots.own[z + 1][y + 1]; octs; octs &= octs - 1) {
         const int x = __builtin_ctz(octs) - 1;
-        const lidx i = s->slots.oct[z + 1][y + 1][x + 1];
+        const lidx i = slot_row(&s->slots, y, z)[x + 1];
         if (r->row[i] >= 0) oct_register(s, r, i, (int[2]){x, y}, k, z != k >> 1);
     }
 }

@@ -144,7 +144,7 @@ void gather_prefetch(const struct gathered *g, int y, int z, int part)
     const struct slots *p = g->slots;
     if (z > p->tile->t[2]) return;
     for (uint32_t b = slots_part(p, p->seen[z + 1][y + 1], part); b; b &= b - 1) {
-        lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
+        lidx i = slot_row(p, y, z)[__builtin_ctz(b)];
         if (i <= SLOT_MISSING) prefetch_missing(g, slot_missing(i));
         if (i < 0) continue;
         for (int v = 0; v < g->law->nfield; v++)
@@ -266,7 +266,7 @@ static void boundary_planes(struct gathered *g, int f)
 /* Gathers the needed octs of a row. */
 static void gather_row(struct gathered *g, int y, int z)
 {
-    const lidx *oct = g->slots->oct[z + 1][y + 1];
+    const lidx *oct = slot_row(g->slots, y, z);
     struct splits row = {0, 0};
     for (uint32_t b = g->slots->seen[z + 1][y + 1]; b;) {
         int x = __builtin_ctz(b) - 1;
@@ -287,6 +287,35 @@ static void gather_row(struct gathered *g, int y, int z)
     g->whole_octs[z + 1][y + 1] = row.whole;
 }
 
+/* Gathers a row of one dimension, where octs have two cells: one variable after the other. */
+static void gather_cells(struct gathered *g)
+{
+    const lidx *row = slot_row(g->slots, 0, 0);
+    const struct level *lv = &g->m->lev[g->l];
+    lidx oct[LINE_OCTS + 2];
+    int to[LINE_OCTS + 2], n = 0;
+    struct splits splits = {0, 0};
+    for (uint32_t b = g->slots->seen[1][1]; b; b &= b - 1) {
+        const int k = __builtin_ctz(b);
+        if (row[k] >= 0) oct[n] = row[k], to[n++] = 2 * k;
+        if (row[k] <= SLOT_MISSING)
+            load_missing(g, slot_missing(row[k]), target_of(g, k - 1, 0, 0));
+    }
+    for (int v = 0; v < g->law->nfield; v++) {
+        double(*const from)[8] = g->from[v], *const u = g->u[0] + v * PS;
+        if (g->law->zero >> v & 1) continue;
+        for (int k = 0; k < n; k++) *(pair *)(u + to[k]) = *(const pair *)from[oct[k]];
+    }
+    for (int k = 0; k < n && g->finer; k++) {
+        const lidx *child = lv->child[oct[k]];
+        unsigned char *s = g->split[0] + to[k];
+        s[0] = child[0] >= 0, s[1] = child[1] >= 0;
+        splits.some |= (uint32_t)(s[0] | s[1]) << to[k] / 2;
+        splits.whole |= (uint32_t)(s[0] & s[1]) << to[k] / 2;
+    }
+    g->split_octs[1][1] = splits.some, g->whole_octs[1][1] = splits.whole;
+}
+
 void gather_octs(struct gathered *g, int z)
 {
     int ny = g->slots->tile->t[1];
@@ -298,7 +327,10 @@ void gather_octs(struct gathered *g, int z)
 void gather_line(struct gathered *g, int y)
 {
     const int *t = g->slots->tile->t, end = t[1] - 1;
-    gather_row(g, y, 0);
+    if (g->m->ndim < 2)
+        gather_cells(g);
+    else
+        gather_row(g, y, 0);
     if ((y < 0 && at_boundary(g, 2)) || (y > end && at_boundary(g, 3))) return;
     for (int f = 0; f < 2; f++) boundary_fill(g, 0, f, 2 * y, 2 * y + g->m->ndim);
     if (g->m->ndim < 2) return;

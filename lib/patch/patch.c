@@ -102,6 +102,7 @@ static void update_tiles(struct update *up, const struct patch_how *o)
     fields_new(up);
     tile_list_build(up->m, up->l, o->depth, omp_get_max_threads(), a && !a->soon, &list);
     lidx early = a ? list.n - list.nouter : 0;
+    const int batch = omp_get_max_threads() > 1 ? 1 : list.n; /* a thread alone shares nothing */
     struct patch_scratch *own = o->scratch ? NULL : patch_scratch_new();
     struct patch_scratch *scratch = own ? own : o->scratch;
     scratch_reach(scratch, omp_get_max_threads());
@@ -111,12 +112,12 @@ static void update_tiles(struct update *up, const struct patch_how *o)
         if (!s) *mine = s = mem_zero(sizeof *s, "hydro tile scratch");
         sweep_init(s, up->m, up->l, up->dt, up->law);
         s->flow = o->flow;
-#pragma omp for schedule(dynamic, 1)
+#pragma omp for schedule(dynamic, batch)
         for (lidx i = 0; i < early; i++) tile_advance(s, up, &list.tile[i]);
 #pragma omp master
         if (a) a->wait(a->ctx);
 #pragma omp barrier
-#pragma omp for schedule(dynamic, 1)
+#pragma omp for schedule(dynamic, batch)
         for (lidx i = early; i < list.n; i++) tile_advance(s, up, &list.tile[i]);
     }
     patch_scratch_free(&own);
@@ -210,7 +211,7 @@ static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const do
     const double weight = 1.0 / (1 << ndim), sign = f & 1 ? weight : -weight;
     for (uint32_t octs = p->exposed[f][z + 1][y + 1]; octs; octs &= octs - 1) {
         int x = __builtin_ctz(octs) - 1;
-        const lidx i = p->oct[z + 1][y + 1][x + 1];
+        const lidx i = slot_row(p, y, z)[x + 1];
         double *row = reflux_row(r, i) + f * s->nflux;
         if (s->edges)
             register_add_even(s, r, i, f, flux + 2 * x, sign);
@@ -328,6 +329,30 @@ static void take_oct(const struct sweep *s, int v, int at, double *to)
     memcpy(to + 6, b + s->in.w, 16);
 }
 
+/* Takes the values of the own octs of a row in one or two dimensions, where both layers of an oct
+ * are one, variable by variable. */
+static void take_flat(const struct sweep *s, double (*const *new)[8], int y, uint32_t octs)
+{
+    const lidx *row = slot_row(&s->slots, y, 0);
+    const int up = s->ndim > 1 ? s->in.w : 0; /* to the upper row of cells */
+    lidx oct[LINE_OCTS];
+    int at[LINE_OCTS], n = 0;
+    for (; octs; octs &= octs - 1, n++) {
+        const int slot = __builtin_ctz(octs);
+        oct[n] = row[slot], at[n] = plane_at(s->in.w, 2 * (slot - 1), 2 * y);
+    }
+    for (int v = 0; v < s->nvar; v++) {
+        const double *sum = s->sum[0] + v * PLANE_STRIDE;
+        for (int i = 0; i < n && new[v]; i++) {
+            const pair lower = *(const pair *)(sum + at[i]),
+                       upper = *(const pair *)(sum + at[i] + up);
+            const cells4 cells = __builtin_shufflevector(lower, upper, 0, 1, 2, 3);
+            cells4_any *to = (cells4_any *)new[v][oct[i]];
+            to[0] = to[1] = cells;
+        }
+    }
+}
+
 /* Takes eight values each of octs i and j, adjacent in x; at: index of the first cell of i. */
 static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8], lidx i, lidx j)
 {
@@ -347,7 +372,7 @@ static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
     const struct update *up = ctx;
     const struct slots *p = &s->slots;
     for (uint32_t b = slots_part(p, p->own[z + 1][y + 1], part); b; b &= b - 1) {
-        lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
+        lidx i = slot_row(p, y, z)[__builtin_ctz(b)];
         for (int v = 0; v < up->law->nvar; v++)
             if (up->new[v]) __builtin_prefetch(up->new[v][i], 1, 2);
     }
@@ -382,7 +407,7 @@ static void row_after(struct sweep *s, const struct update *up, int y, int z, ui
     if (s->late.octs) up->law->after(up->law, &s->late);
     s->late = (struct law_row){up->dt,
                                up->new,
-                               s->slots.oct[z + 1][y + 1],
+                               slot_row(&s->slots, y, z),
                                {first[0] - 1, first[1] + y, first[2] + z},
                                octs};
 }
@@ -401,9 +426,11 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
     struct oct_sums o; /* declared outside of the loop: 4 kB that need not be zeroed for each row */
     o.law = law, o.m = up->m, o.l = up->l;
     o.dt = up->dt, o.dx = up->dx;
-    for (uint32_t octs = p->own[z + 1][y + 1]; octs;) {
+    uint32_t octs = p->own[z + 1][y + 1];
+    if (s->ndim < 3) take_flat(s, up->new, y, octs & plain), octs &= ~plain;
+    while (octs) {
         int x = __builtin_ctz(octs) - 1, at = plane_at(s->in.w, 2 * x, 2 * y);
-        const lidx *oct = &p->oct[z + 1][y + 1][x + 1];
+        const lidx *oct = slot_row(p, y, z) + x + 1;
         if (((octs & plain) >> (x + 1) & 3) == 3) {
             for (int v = 0; v < s->nvar; v++)
                 if (up->new[v]) take_two(s, v, at, up->new[v], oct[0], oct[1]);

@@ -11,8 +11,7 @@
 #include "base/mem.h"
 #include "patch/across_kern.h"
 
-enum { LINE_DEPTH = TILE_DEPTH + 1 }; /* log2 of the octs of a tile in one dimension */
-static const double FILLED = 0.5;     /* minimum filled fraction of a joint hull; 0.35 is as fast */
+static const double FILLED = 0.5; /* minimum filled fraction of a joint hull; 0.35 is as fast */
 
 /* ---- tiles ---- */
 
@@ -45,8 +44,16 @@ static struct tile cube_tile(const struct mesh *m, int l, lidx first, lidx count
         okey_coords(lv->key[first], t.x0);
         for (int d = 0; d < m->ndim; d++) t.t[d] = 1 << depth;
     }
-    for (lidx i = first; i < first + count; i++) t.outer |= sent[i];
+    for (lidx i = first; i < first + count && sent; i++) t.outer |= sent[i];
     return t;
+}
+
+/* Coordinate of an oct in one dimension. */
+static int64_t line_at(const struct level *lv, lidx i)
+{
+    int64_t x[3];
+    okey_coords(lv->key[i], x);
+    return x[0];
 }
 
 /* Order of cubes by column, then by z. */
@@ -144,18 +151,41 @@ static void tiles_pair(struct tile_list *list, int axis, bool apart)
     list->n = n;
 }
 
-void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool apart,
-                     struct tile_list *list)
+/* Cuts the octs of a line, ascending in x, into tiles that are LINE_OCTS long at most. */
+static void lines_cut(const struct level *lv, const unsigned char *sent, struct tile_list *list)
+{
+    lidx cap = 0;
+    for (lidx i = 0, j; i < lv->nown; i = j) {
+        const int64_t first = line_at(lv, i);
+        const lidx full = i + LINE_OCTS;
+        struct tile t = {.nrun = 1, .first = {i}, .x0 = {first}, .t = {1, 1, 1}};
+        j = i + 1;
+        if (full <= lv->nown && line_at(lv, full - 1) - first < LINE_OCTS) j = full;
+        while (j < lv->nown && line_at(lv, j) - first < LINE_OCTS) j++;
+        t.count[0] = j - i;
+        t.t[0] = (int)(line_at(lv, j - 1) - first) + 1;
+        for (lidx k = i; k < j && sent; k++) t.outer |= sent[k];
+        MEM_ROOM(list->tile, list->n, cap, 64, "hydro tiles");
+        list->tile[list->n++] = t;
+    }
+}
+
+/* Marks the octs that other ranks need; NULL: there are none. */
+static unsigned char *sent_octs(const struct level *lv)
+{
+    const struct xplan *plan = &lv->plan;
+    if (plan->npeer == 0 || plan->sfirst[plan->npeer] == 0) return NULL;
+    unsigned char *sent = mem_zero((size_t)lv->nown + 1, "hydro tiles");
+    for (lidx j = 0; j < plan->sfirst[plan->npeer]; j++) sent[plan->send[j]] = 1;
+    return sent;
+}
+
+/* Cuts a level into cubes of 2^side octs. */
+static void cubes_cut(const struct mesh *m, int l, int side, const unsigned char *sent,
+                      struct tile_list *list)
 {
     const struct level *lv = &m->lev[l];
-    const struct xplan *plan = &lv->plan;
-    const int most = m->ndim > 1 ? TILE_DEPTH : LINE_DEPTH;
-    int side = depth < 0 || depth > most ? most : depth;
-    unsigned char *sent = mem_zero((size_t)lv->nown + 1, "hydro tiles");
     lidx cap = 0;
-    if (side > l - 1) side = l - 1;
-    for (lidx j = 0; plan->npeer > 0 && j < plan->sfirst[plan->npeer]; j++) sent[plan->send[j]] = 1;
-    *list = (struct tile_list){0};
     for (lidx i = 0; i < lv->nown;) {
         okey cube = lv->key[i] >> 3 * side;
         lidx j = i + 1, full = i + ((lidx)1 << m->ndim * side);
@@ -165,6 +195,20 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool a
         list->tile[list->n++] = cube_tile(m, l, i, j - i, side, sent);
         i = j;
     }
+}
+
+void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool apart,
+                     struct tile_list *list)
+{
+    const struct level *lv = &m->lev[l];
+    int side = depth < 0 || depth > TILE_DEPTH ? TILE_DEPTH : depth;
+    unsigned char *sent = sent_octs(lv);
+    if (side > l - 1) side = l - 1;
+    *list = (struct tile_list){0};
+    if (m->ndim < 2 && depth < 0)
+        lines_cut(lv, sent, list);
+    else
+        cubes_cut(m, l, side, sent, list);
     mem_free(sent);
     /* few: minimum number of tiles for all threads */
     int height = TILE_HEIGHT, few = threads > 1 ? 4 * threads : 0;
@@ -188,7 +232,7 @@ void tile_list_free(struct tile_list *list)
 
 static lidx *slot_at(struct slots *p, int x, int y, int z)
 {
-    return &p->oct[z + 1][y + 1][x + 1];
+    return p->oct + slot_index(x, y, z);
 }
 
 /* Oct of level l in a cell of level l−1; if the cell is not refined, its code (slot_missing). */
@@ -267,8 +311,9 @@ static void slot_run(struct slots *p, const struct mesh *m, int l, lidx first, l
             slot_cube(p, first, x, 2);
         return;
     }
-    if (m->ndim < 2 && count == 1 << LINE_DEPTH) {
-        for (int k = 0; k < count; k++) p->oct[1][1][1 + k] = first + k;
+    if (m->ndim < 2 && count == p->tile->t[0]) {
+        lidx *row = slot_at(p, 0, 0, 0);
+        for (int k = 0; k < count; k++) row[k] = first + k;
         p->own[1][1] = ((1u << count) - 1) << 1;
         return;
     }
@@ -339,16 +384,30 @@ static lidx slot_find(struct slots *p, const struct mesh *m, int l, const int at
     return i >= 0 ? i : slot_in(lv - 1, up, (int)(k & 7));
 }
 
+/* Empties the slots of a tile and its masks, of one dimension without calls: a row is short. */
+static void slots_clear(struct slots *p, int ndim)
+{
+    const struct tile *t = p->tile;
+    const int ny = t->t[1] + 2, nz = t->t[2] + 2, flat = ndim < 3, line = ndim < 2;
+    for (int z = flat; z < nz - flat; z++)
+        for (int y = line; y < ny - line; y++)
+            for (int x = -1; x <= t->t[0]; x++) *slot_at(p, x, y - 1, z - 1) = SLOT_UNUSED;
+    if (line) {
+        for (int z = 0; z < 3; z++) p->own[z][0] = p->own[z][1] = p->own[z][2] = 0;
+        p->exposed[0][1][1] = p->exposed[1][1][1] = 0, p->exposed_any[1][1] = 0;
+        return;
+    }
+    memset(p->own, 0, sizeof p->own[0] * (size_t)nz);
+    memset(p->exposed_any + flat, 0, sizeof p->exposed_any[0] * (size_t)(nz - 2 * flat));
+    for (int f = 0; f < 2 * ndim; f++)
+        memset(p->exposed[f] + flat, 0, sizeof p->exposed[f][0] * (size_t)(nz - 2 * flat));
+}
+
 void slots_find(struct slots *p, const struct mesh *m, int l, const struct tile *t, bool corners)
 {
     int ny = t->t[1] + 2, nz = t->t[2] + 2, flat = m->ndim < 3, line = m->ndim < 2;
     p->tile = t;
-    for (int z = flat; z < nz - flat; z++)
-        for (int y = line; y < ny - line; y++)
-            for (int x = 0; x < SLOT_WIDTH; x++) p->oct[z][y][x] = SLOT_UNUSED;
-    memset(p->own, 0, sizeof p->own[0] * (size_t)nz);
-    memset(p->exposed_any, 0, sizeof p->exposed_any[0] * (size_t)nz);
-    for (int f = 0; f < 6; f++) memset(p->exposed[f], 0, sizeof p->exposed[f][0] * (size_t)nz);
+    slots_clear(p, m->ndim);
     for (int r = 0; r < t->nrun; r++) slot_run(p, m, l, t->first[r], t->count[r]);
     if (m->ndim > 2)
         slot_around(3, p, m, l);

@@ -3,7 +3,8 @@
  * A tile is the hull of the own octs of one cube of 8³ octs, or of several stacked cubes: planes of
  * constant z pass through it, so its height costs no memory. If half of the joint hull is filled it
  * is two cubes wide along x: less halo, and longer rows for vectors. In two dimensions, where cubes
- * are squares, it may be two cubes deep along y too. In one dimension a tile is a row of octs. */
+ * are squares, it may be two cubes deep along y too. In one dimension a tile is a row of LINE_OCTS
+ * octs. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +29,8 @@ enum {
     SLOT_SIDE = TILE_ROWS + 2, /* octs per side with a halo of one */
     SLOT_WIDTH = TILE_WIDTH + 2,
     SLOT_HEIGHT = TILE_HEIGHT + 2,
+    /* octs along x in one dimension: with the halo one for each bit of a mask */
+    LINE_OCTS = 30,
     /* cells between the own cells of two rows: two halos of two, which runs may overlap */
     ROW_GAP = 4,
     PATCH_CELLS = (2 * TILE_WIDTH + ROW_GAP) * 2 * SLOT_SIDE,
@@ -60,16 +63,28 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool a
 void tile_list_free(struct tile_list *list);
 
 /* Octs in and around a tile. Slots (x,y,z) count octs, from -1 to t[d], in rows along x; masks of a
- * row have bit x+1 for slot x. Index [z+1][y+1], [z+1][y+1][x+1]. */
+ * row have bit x+1 for slot x. Index [z+1][y+1]. */
 struct slots {
     const struct tile *tile;
-    lidx oct[SLOT_HEIGHT][SLOT_SIDE][SLOT_WIDTH]; /* oct, NBR_BOUNDARY, SLOT_* */
-    uint32_t own[SLOT_HEIGHT][SLOT_SIDE];         /* own octs, which are advanced */
-    uint32_t seen[SLOT_HEIGHT][SLOT_SIDE];        /* octs that an own cell reads */
-    uint32_t exposed[6][SLOT_HEIGHT][SLOT_SIDE];  /* own octs without neighbour across face f */
+    /* by slot_index: oct, NBR_BOUNDARY, SLOT_*; the row of one dimension is longer than others */
+    lidx oct[SLOT_HEIGHT * SLOT_SIDE * SLOT_WIDTH];
+    uint32_t own[SLOT_HEIGHT][SLOT_SIDE];        /* own octs, which are advanced */
+    uint32_t seen[SLOT_HEIGHT][SLOT_SIDE];       /* octs that an own cell reads */
+    uint32_t exposed[6][SLOT_HEIGHT][SLOT_SIDE]; /* own octs without neighbour across face f */
     /* bit f: whether any oct of the row is in exposed[f] */
     unsigned char exposed_any[SLOT_HEIGHT][SLOT_SIDE];
 };
+
+static inline int slot_index(int x, int y, int z)
+{
+    return ((z + 1) * SLOT_SIDE + y + 1) * SLOT_WIDTH + x + 1;
+}
+
+/* The slots −1 … t[0] of a row; [0] is slot −1. */
+static inline const lidx *slot_row(const struct slots *p, int y, int z)
+{
+    return p->oct + slot_index(-1, y, z);
+}
 
 /* Cell of the coarser level of a missing oct: eight times the parent oct, plus the cell. */
 static inline lidx slot_missing(lidx slot)

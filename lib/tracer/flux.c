@@ -167,7 +167,7 @@ static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_
     struct tracer_flux *f = ctx;
     const struct tracer_entries *e = &f->entry[f->level];
     const struct mesh *m = s->in.m;
-    const lidx *oct = s->slots.oct[(at->k >> 1) + 1][at->y + 1];
+    const lidx *oct = slot_row(&s->slots, at->y, at->k >> 1);
     const int rows = s->ndim > 1 ? 2 : 1;
     left_keep(f, at, oct);
     for (uint32_t octs = at->octs; octs && f->walls; octs &= octs - 1) {
