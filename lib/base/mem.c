@@ -130,10 +130,39 @@ static void keep_heap(void)
 #endif
 }
 
+/* Freed blocks of up to 8 kB, by their size in units of HEAD: the lists of a step are wanted again
+ * in the next one, and the C library cuts aligned blocks from its heap anew each time. */
+enum { SHELVES = 128, SHELF = 8 };
+static struct {
+    int n;
+    struct head *block[SHELF];
+} shelves[SHELVES];
+
+static size_t units_of(size_t bytes)
+{
+    return (bytes + 2 * HEAD - 1) / HEAD;
+}
+
+static struct head *small_get(size_t units)
+{
+    if (units < SHELVES && shelves[units].n > 0) return shelves[units].block[--shelves[units].n];
+    return alloc_try(HEAD, units * HEAD);
+}
+
+static void small_put(struct head *h)
+{
+    const size_t units = units_of(h->bytes);
+    /* sanitizers watch blocks of malloc only */
+    if (LARGE < SIZE_MAX && units < SHELVES && shelves[units].n < SHELF)
+        shelves[units].block[shelves[units].n++] = h;
+    else
+        free(h);
+}
+
 static struct head *small_new(size_t bytes)
 {
     keep_heap();
-    struct head *h = alloc_try(HEAD, (bytes + 2 * HEAD - 1) / HEAD * HEAD);
+    struct head *h = small_get(units_of(bytes));
     if (h) *h = (struct head){0};
     return h;
 }
@@ -244,7 +273,7 @@ void mem_free(void *p)
         if (h->pages)
             pages_put(h->pages, h->mapped);
         else
-            free(h);
+            small_put(h);
     }
 }
 

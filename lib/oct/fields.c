@@ -153,8 +153,9 @@ bool field_in(field_set set, int f)
 int mesh_fields(const struct mesh *m, field_set set, int f[FIELD_ALL])
 {
     int n = 0;
-    for (int k = 0; k < FLD_MAX; k++)
-        if (field_in(set, k) && mesh_has_field(m, k)) f[n++] = k;
+    for (int bit = 0, first = 0; bit < FIELD_ROWS; bit++)
+        for (int k = 0, of = set >> bit & 1 ? field_bit(m, bit, &first) : 0; k < of; k++)
+            f[n++] = first + k;
     return n;
 }
 

@@ -259,7 +259,7 @@ static enum err phase_run(struct sim *s, const struct phase *p, int l, int icoun
     if (s->check.ghosts) TRY(check_ghosts(s, p, l));
     s->amr.on_ghosts = (p->where & ON_GHOSTS) && ghosts_valid(&s->mesh, l, p->reads);
     if (!s->amr.on_ghosts) ghosts_set(&s->mesh, l, p->writes, false);
-    double begin = timer_wall();
+    const double begin = p->where & WORK ? timer_wall() : 0.0;
     if (!done) TRY(run_dev(s, p, l, icount, &done));
     if (!done) TRY(run_here(s, p, l, icount));
     delay(s, p, l);
