@@ -130,31 +130,42 @@ static void keep_heap(void)
 #endif
 }
 
-/* Freed blocks of up to 8 kB, by their size in units of HEAD: the lists of a step are wanted again
- * in the next one, and the C library cuts aligned blocks from its heap anew each time. */
-enum { SHELVES = 128, SHELF = 8 };
-static struct {
+/* Freed blocks of up to 8 kB, of a few sizes in units of HEAD: the lists of a step are wanted again
+ * in the next one, a little longer or shorter, and the C library cuts aligned blocks from its heap
+ * anew each time. At most 230 kB are kept. */
+static const unsigned char SIZES[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
+enum { SHELVES = sizeof SIZES, SHELF = 8 };
+static struct shelf {
     int n;
     struct head *block[SHELF];
 } shelves[SHELVES];
 
-static size_t units_of(size_t bytes)
+/* Units of a block, with its header; sets the shelf of such blocks, NULL if they are not kept. */
+static size_t units_of(size_t bytes, struct shelf **of)
 {
-    return (bytes + 2 * HEAD - 1) / HEAD;
+    const size_t units = (bytes + 2 * HEAD - 1) / HEAD;
+    int k = 0;
+    *of = NULL;
+    /* sanitizers watch blocks of malloc only */
+    if (LARGE == SIZE_MAX || units > SIZES[SHELVES - 1]) return units;
+    while (SIZES[k] < units) k++;
+    *of = &shelves[k];
+    return SIZES[k];
 }
 
-static struct head *small_get(size_t units)
+static struct head *small_get(size_t bytes)
 {
-    if (units < SHELVES && shelves[units].n > 0) return shelves[units].block[--shelves[units].n];
-    return alloc_try(HEAD, units * HEAD);
+    struct shelf *of;
+    const size_t units = units_of(bytes, &of);
+    return of && of->n > 0 ? of->block[--of->n] : alloc_try(HEAD, units * HEAD);
 }
 
 static void small_put(struct head *h)
 {
-    const size_t units = units_of(h->bytes);
-    /* sanitizers watch blocks of malloc only */
-    if (LARGE < SIZE_MAX && units < SHELVES && shelves[units].n < SHELF)
-        shelves[units].block[shelves[units].n++] = h;
+    struct shelf *of;
+    units_of(h->bytes, &of);
+    if (of && of->n < SHELF)
+        of->block[of->n++] = h;
     else
         free(h);
 }
@@ -162,7 +173,7 @@ static void small_put(struct head *h)
 static struct head *small_new(size_t bytes)
 {
     keep_heap();
-    struct head *h = small_get(units_of(bytes));
+    struct head *h = small_get(bytes);
     if (h) *h = (struct head){0};
     return h;
 }
