@@ -389,9 +389,10 @@ static void slots_clear(struct slots *p, int ndim)
 {
     const struct tile *t = p->tile;
     const int ny = t->t[1] + 2, nz = t->t[2] + 2, flat = ndim < 3, line = ndim < 2;
+    const int width = line ? t->t[0] + 2 : SLOT_WIDTH;
     for (int z = flat; z < nz - flat; z++)
         for (int y = line; y < ny - line; y++)
-            for (int x = -1; x <= t->t[0]; x++) *slot_at(p, x, y - 1, z - 1) = SLOT_UNUSED;
+            for (int x = 0; x < width; x++) slot_at(p, -1, y - 1, z - 1)[x] = SLOT_UNUSED;
     if (line) {
         for (int z = 0; z < 3; z++) p->own[z][0] = p->own[z][1] = p->own[z][2] = 0;
         p->exposed[0][1][1] = p->exposed[1][1][1] = 0, p->exposed_any[1][1] = 0;

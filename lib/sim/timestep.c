@@ -244,11 +244,11 @@ static const struct limit {
               {"sinks", has_sinks, of_sinks, true},
               {"free fall", falls, free_fall, true},
               {"expansion", expands, expansion, true},
-              {"an output", meets_outputs, until_output},
-              {"particles", has_particles, of_particles},
-              {"driven turbulence", is_driven, of_driving},
-              {"radiation", has_photons, of_photons},
-              {"gas", has_gas, of_gas}};
+              {"an output", meets_outputs, until_output, false},
+              {"particles", has_particles, of_particles, false},
+              {"driven turbulence", is_driven, of_driving, false},
+              {"radiation", has_photons, of_photons, false},
+              {"gas", has_gas, of_gas, false}};
 enum { NLIMITS = sizeof LIMITS / sizeof *LIMITS };
 
 /* Adds a limit; NaN counts as none. */
