@@ -1,7 +1,7 @@
-/* inspect: --campaign --follow: the table of each run again whenever a checkpoint has appeared, and
- * how far the runs are (progress/progress.h), until all have ended. Tables go to standard output,
- * the rest to standard error: a live line on a terminal, otherwise a line each ten seconds. Only
- * checkpoints that have changed are looked at again. */
+/* inspect: --campaign --follow prints the table of each run again whenever a checkpoint has
+ * appeared, and how far the runs are (progress/progress.h), until all have ended. Tables go to
+ * standard output, the rest to standard error: a live line on a terminal, otherwise a line each ten
+ * seconds. Only checkpoints that have changed are looked at again. */
 #include <unistd.h>
 
 #include "base/log.h"
@@ -52,7 +52,9 @@ static void tell(struct followed *f, bool news)
     } else if (progress_is_over(&f->eye)) {
         f->over = true;
         say(f->eye.dir, &f->eye);
-        if (progress_is_lost(&f->eye)) log_line(-1, "%s: the run has died", f->eye.dir);
+        if (progress_is_lost(&f->eye))
+            log_line(-1, "%s: the run has died without a word: continue it by simulate -r",
+                     f->eye.dir);
     } else if (news && !progress_columns() && now - f->shown >= PLAIN_S) {
         f->shown = now;
         say(f->eye.dir, &f->eye);
@@ -111,9 +113,11 @@ static int worst(const struct followed *f, const struct options *o)
     int status = DONE;
     for (int i = 0; i < o->npath; i++) {
         const int s = end_of(&f[i].eye);
-        for (int k = 0; k < f[i].campaign.n && !o->quiet && status == DONE; k++)
+        const bool mild = status == DONE || status == STOPPED;
+        for (int k = 0; k < f[i].campaign.n && !o->quiet && mild; k++)
             if (!f[i].campaign.all[k].sound) status = NO;
-        if (s == STOPPED ? status == DONE : s > status || status == STOPPED) status = s;
+        if (s == STOPPED ? status == DONE : s != DONE && (s > status || status == STOPPED))
+            status = s;
     }
     return status;
 }
@@ -125,8 +129,10 @@ enum err campaign_follow(const struct options *o, int *status)
     progress_watch(PROGRESS_AUTO);
     for (int i = 0; i < o->npath; i++) {
         if (err == OK && format_recognise(o->paths[i]))
-            err = err_set(ERR_PARAM, "%s: is a checkpoint: --follow needs the directory of its run",
-                          o->paths[i]);
+            err = err_set(
+                ERR_PARAM,
+                "%s is a checkpoint: --follow needs the run's directory, which contains it",
+                o->paths[i]);
         f[i].eye = (struct progress_eye){.dir = o->paths[i], .begun = timer_wall()};
         f[i].campaign.path = o->paths[i];
     }

@@ -66,7 +66,7 @@ static enum err save_picture(const struct map *m, const char *path, const char *
     return OK;
 }
 
-/* Says so where a map has none of the contours that were asked for. */
+/* Tells the user if no contour that was asked for lies in the range of the map. */
 static void tell_contours(const struct map *m)
 {
     const struct map_options *o = m->o;

@@ -74,8 +74,18 @@ static const struct program PROGRAM = {
     .rows = rows};
 
 static int request_read(int argc, char **argv, struct request *r);
+static enum err simulate(struct request *r, struct comm *c, struct sim *s, struct params *p,
+                         char **text);
+static void report_end(struct progress_reporter *r, int status, bool made);
+static const struct solver *solver_named(const char *name);
+static bool is_piped(const char *path);
+static enum err path_read(const struct comm *c, char path[PATH_MAX]);
+static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p,
+                                char **text);
+static void announce(const char *path);
+
 /* Open MPI binds each of one or two ranks to one core, where threads of OMP_NUM_THREADS then wait
- * for each other. Says so; a run that is meant like this goes on. */
+ * for each other. This function tells the user, and the run goes on. */
 static void advise_on_threads(int threads)
 {
     const int cores = omp_get_num_procs(); /* those that this process may use */
@@ -88,16 +98,6 @@ static void advise_on_threads(int threads)
         log_info(" %d threads share %d core%s: set OMP_NUM_THREADS=%d", threads, cores,
                  cores > 1 ? "s" : "", cores);
 }
-
-static enum err simulate(struct request *r, struct comm *c, struct sim *s, struct params *p,
-                         char **text);
-static void report_end(struct progress_reporter *r, int status, bool made);
-static const struct solver *solver_named(const char *name);
-static bool is_piped(const char *path);
-static enum err path_read(const struct comm *c, char path[PATH_MAX]);
-static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p,
-                                char **text);
-static void announce(const char *path);
 
 int main(int argc, char **argv)
 {

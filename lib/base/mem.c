@@ -16,6 +16,13 @@
 #include "base/err.h"
 #include "base/pages.h"
 
+/* clang has a name of its own for this */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 enum { ROWS = 256, HEAD = 64, COLOURS = 16, COLOUR = 256 };
 #ifdef __SANITIZE_ADDRESS__
 static const size_t LARGE = SIZE_MAX; /* sanitizers watch blocks of malloc only */
@@ -33,11 +40,6 @@ struct head {
 };
 
 /* Blocks are multiples of HEAD; the address sanitizer is told the actual end. */
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
 #ifdef __SANITIZE_ADDRESS__
 void __asan_poison_memory_region(const volatile void *p, size_t n);
 #define POISON(p, n) __asan_poison_memory_region(p, n)
@@ -119,11 +121,14 @@ static struct head *large_new(size_t bytes)
  * threshold for blocks of their own, the library would map each block above 128 kB anew. */
 enum { KEPT = 8 << 20 };
 
+static bool keeps_small; /* freed blocks of up to 8 kB; set by keep_heap */
+
 static void keep_heap(void)
 {
     static bool done;
     if (done) return;
     done = true;
+    keeps_small = LARGE != SIZE_MAX && !getenv("PTAH_VALGRIND");
 #ifdef M_TRIM_THRESHOLD
     mallopt(M_TRIM_THRESHOLD, KEPT);
     mallopt(M_MMAP_THRESHOLD, 2 * (256 << 10));
@@ -140,14 +145,15 @@ static struct shelf {
     struct head *block[SHELF];
 } shelves[SHELVES];
 
-/* Units of a block, with its header; sets the shelf of such blocks, NULL if they are not kept. */
+/* Returns the size of a block with its header, in units of HEAD; *of is the shelf of such blocks,
+ * NULL if they are not kept. */
 static size_t units_of(size_t bytes, struct shelf **of)
 {
     const size_t units = (bytes + 2 * HEAD - 1) / HEAD;
     int k = 0;
     *of = NULL;
-    /* sanitizers watch blocks of malloc only */
-    if (LARGE == SIZE_MAX || units > SIZES[SHELVES - 1]) return units;
+    /* sanitizers and valgrind watch blocks of malloc only */
+    if (!keeps_small || units > SIZES[SHELVES - 1]) return units;
     while (SIZES[k] < units) k++;
     *of = &shelves[k];
     return SIZES[k];

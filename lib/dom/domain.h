@@ -74,6 +74,9 @@ struct rank_list {
 void domain_ball(const struct domain *d, const double x[3], double radius, double margin,
                  struct rank_list *ranks);
 
+/* A new origin or first axis of a k-section must save this share of the work. */
+#define DOMAIN_GAIN 0.03
+
 /* Samples of the load: octs by their centres, each given by one rank, once or in parts. cost >= 0,
  * in any unit. If copy is not NULL, the amounts that ranks hold are balanced, ghosts included: each
  * rank with a ghost of an oct also holds `copy` of it. `part` is the particle part of `cost`:
@@ -89,7 +92,7 @@ struct domain_load {
      * periodic box is then chosen so that ranks have equal shares of each level. NULL: the origin
      * is 0, as in cuRAMSES files. */
     const double *work;
-    double gain;          /* share of the work that a new origin must save, if more than 0.03 */
+    double gain; /* share of the work that a new origin must save, if more than DOMAIN_GAIN */
     const double *ghosts; /* bytes of this rank's ghosts under the present domains; NULL: unknown */
     double enough;        /* max/min over ranks at which the search may end */
 };

@@ -7,7 +7,7 @@
  * work of each level in its fullest slab, and the ghosts next to the planes. The variation of slabs
  * across finer tree levels is neglected. The axis that is cut first is chosen in the same way.
  *
- * A new origin or axis moves most octs to other ranks, so it must save at least GAIN of the work,
+ * A new origin or axis moves most octs to other ranks, so it must save DOMAIN_GAIN of the work,
  * or more if the caller says so. */
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,6 @@
 #include "dom/cut.h"
 
 enum { PLACES_LOG = 6 };
-static const double GAIN = 0.03;
 static const double GHOST = 0.3; /* work of a ghost relative to an oct */
 
 /* Profile along one axis. Candidate origins are the faces between octs of one level. */
@@ -148,7 +147,7 @@ static int origin_along(struct profile p, const struct domain_load *load, const 
                       "balance");
     p.layers = mem_zero(sizeof *p.layers * (size_t)p.origins, "balance");
     profile_fill(&p, load, cost, ghost);
-    int best = best_origin(&p, now, fmax(GAIN, load->gain), loss);
+    int best = best_origin(&p, now, fmax(DOMAIN_GAIN, load->gain), loss);
     FREE(p.upto);
     FREE(p.layers);
     return best;
@@ -198,7 +197,7 @@ bool origin_choose(const struct domain *d, struct cut *s)
               now = s->first;
     int64_t *cost = costs_by_place(d, s, origins);
     struct layout best = layout_of(d, s, origins, cost, now);
-    double min = best.loss - fmax(GAIN, load->gain);
+    double min = best.loss - fmax(DOMAIN_GAIN, load->gain);
     for (int a = 0; a < d->ndim; a++) {
         const struct layout other = a == now ? best : layout_of(d, s, origins, cost, a);
         if (!(other.loss < min)) continue;

@@ -100,7 +100,7 @@ INLINE bool half_vector(const struct face_job *j)
     return LANES > 4 && j->fours & 1;
 }
 
-/* n: of the faces, a constant. */
+/* n: the number of faces, a constant. */
 INLINE void vector_sound(int n, int ndim, struct faces_at at, struct hydro_gas g,
                          struct contacts *x)
 {

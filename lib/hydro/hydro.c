@@ -67,7 +67,7 @@ struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *p)
     /* one more: divergence of the old velocities */
     const bool expands = p->pressure_fix || p->energy.n > 0;
     law->nsum = law->nflux + (expands ? 1 : 0);
-    for (int d = m->ndim; d < 3; d++) law->zero |= 1u << (GAS_MOMENTUM + d);
+    for (int d = m->ndim; d < 3; d++) law->zero |= UINT64_C(1) << (GAS_MOMENTUM + d);
     law->nscratch = p->energy.n > 0 ? GAS_SCRATCH_MIXED : GAS_SCRATCH;
     law->system = REFLUX_GAS;
     law->corners = p->slope_type == SLOPE_POSITIVE || p->difmag > 0.0;

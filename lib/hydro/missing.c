@@ -15,7 +15,7 @@ static inline vec4 half_kinetic(vec4 r, vec4 x, vec4 y, vec4 z, double smallr)
 /* Interpolates with minmod slopes of the conserved variables, and of internal instead of total
  * energy if interpol_var > 0. Returns false where a neighbour is not on the coarser level. zero:
  * as in struct law, a constant in three dimensions. */
-INLINE bool load_by_minmod(int ndim, unsigned zero, const struct gathered *g, lidx parent, int cell,
+INLINE bool load_by_minmod(int ndim, uint64_t zero, const struct gathered *g, lidx parent, int cell,
                            struct target t)
 {
     enum { E = GAS_ENERGY };

@@ -238,6 +238,7 @@ enum err dir_has_room(const char *path, double bytes)
     char place[PATH_MAX], up[PATH_MAX];
     struct statvfs s;
     struct stat st;
+    if (strcmp(path, "-") == 0) return OK; /* standard output */
     if (snprintf(place, sizeof place, "%s", path) >= (int)sizeof place)
         FAIL(ERR_FILE, "%.80s…: the path is too long", path);
     const bool there = stat(path, &st) == 0;
@@ -248,10 +249,12 @@ enum err dir_has_room(const char *path, double bytes)
         memcpy(place, up, sizeof place);
     }
     const double room = (double)s.f_bavail * (double)s.f_frsize;
-    if (room >= bytes || room <= 0) return OK; /* some file systems do not know */
+    if (room >= bytes || s.f_blocks == 0) return OK; /* some file systems do not know */
     const bool large = bytes >= 1e3 * GB;
-    FAIL(ERR_FILE, "%s: needs %.4g %s, and its file system has %.4g GB left", path,
-         large ? bytes / (1e3 * GB) : bytes / GB, large ? "TB" : "GB", room / GB);
+    FAIL(ERR_FILE,
+         "%s: needs %.4g %s, and its file system has %.4g GB left: free some, or choose another "
+         "place",
+         path, large ? bytes / (1e3 * GB) : bytes / GB, large ? "TB" : "GB", room / GB);
 }
 
 enum err dir_take(const char *path, bool ours(const char *name), int *lock)

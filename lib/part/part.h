@@ -43,7 +43,7 @@ struct parts {
     /* whether gas tracers jump from cell to cell: levelp of these is the level of their cell, and
      * partner its number in its oct, with PART_JUMPED if they jumped in the last step */
     bool jumps;
-    /* whether they all do so: each of these cells is a leaf */
+    /* whether every gas tracer jumps, and its cell is a leaf */
     bool settled;
     /* whether the boundary at −x,+x,… is a mirror: the normal force beyond it changes sign
      * (otherwise the force is copied) */

@@ -14,8 +14,8 @@ static struct target target_of(const struct gathered *g, int x, int y, int z)
     return (struct target){2 * z & 3, (2 * z + 1) & 3, plane_at(g->w, 2 * x, 2 * y), g->w};
 }
 
-/* What refined cells octs of a row have: masks (tile.h) of those with one, and of those that have
- * refined cells alone. */
+/* Masks (tile.h) of the octs of a row that have a refined cell, and of those whose cells are all
+ * refined. */
 struct splits {
     uint32_t some, whole;
 };
@@ -78,7 +78,7 @@ static inline void put_layer(double *const *ring, int v, struct target t, const 
 /* Puts the layers of octs i and j, but for variables that are 0 everywhere. */
 static inline void put_layers(struct gathered *g, lidx i, lidx j, struct target t)
 {
-    const unsigned zero = g->law->zero;
+    const uint64_t zero = g->law->zero;
     for (int v = 0; v < g->law->nfield; v++)
         if (!(zero >> v & 1)) put_layer(g->u, v, t, g->from[v][i], g->from[v][j]);
 }

@@ -59,7 +59,7 @@ struct law {
     const struct law_edges *edges; /* NULL: the law has no field on faces */
     int nflux;        /* numbers of a face, of the variables first; the others sum up from zero */
     int nsum;         /* numbers of a cell when all faces are summed: nflux, and those of extra */
-    unsigned zero;    /* bits of variables that are 0 everywhere: momenta along missing axes */
+    uint64_t zero;    /* bits of variables that are 0 everywhere: momenta along missing axes */
     int nscratch;     /* planes of a thread for the law itself (sweep.own) */
     int system;       /* of the registers: REFLUX_… */
     bool corners;     /* slopes read cells that touch in a corner only */

@@ -157,7 +157,7 @@ static void fields_replace(struct update *up, double (**old)[8])
 
 /* Adds the fluxes through the fine faces of an oct in one plane to its register: na along x, nb
  * along y; w: stride between rows. n: numbers of a face, of which zero are 0. */
-INLINE void numbers_add(int n, unsigned zero, int w, double *restrict row,
+INLINE void numbers_add(int n, uint64_t zero, int w, double *restrict row,
                         const double *restrict flux, int na, int nb, double sign)
 {
     for (int v = 0; v < n; v++, flux += PLANE_STRIDE)
@@ -304,9 +304,9 @@ static void oct_collect(struct oct_sums *o)
 
 /* ---- update of octs ---- */
 
-/* Mask of the octs of a row that have a refined cell or share a face with an oct that has, but for
- * octs of which all cells are refined; of a law with edges: all if an oct that shares an edge with
- * one of the row may have a refined cell. */
+/* Mask of the octs of a row that may receive registers: those with a refined cell, or beside an oct
+ * with one, but not those whose cells are all refined. For a law with edges all octs are in it if
+ * one that shares a face or an edge with the row may have a refined cell. */
 static uint32_t split_near(const struct gathered *g, int y, int z)
 {
     const uint32_t(*split)[SLOT_SIDE] = g->split_octs + z + 1;

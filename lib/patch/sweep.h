@@ -18,7 +18,7 @@ struct sweep {
     const struct law *law;
     int nvar, nflux, nsum, nscratch; /* numbers of the law */
     const struct law_edges *edges;   /* of the law */
-    unsigned zero;                   /* of the law: variables whose planes stay 0 */
+    uint64_t zero;                   /* of the law: variables whose planes stay 0 */
     int ndim;                        /* dimensions: one plane in 2-D, one row in 1-D */
     double dt, dx, dtdx;
     struct slots slots;

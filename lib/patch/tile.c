@@ -18,7 +18,7 @@ static const double FILLED = 0.5; /* minimum filled fraction of a joint hull; 0.
 /* Hull of the octs first … first+count-1 of a cube. */
 static void tile_enclose(struct tile *t, const struct level *lv, lidx first, lidx count)
 {
-    enum { WITHIN = 2 * TILE_SIDE - 1 }; /* in one dimension cubes are twice as long */
+    enum { WITHIN = 2 * TILE_SIDE - 1 }; /* two cubes at most */
     unsigned met[3] = {0, 0, 0};         /* bits of the coordinates within the cube */
     okey_coords(lv->key[first], t->x0);
     for (lidx i = first; i < first + count; i++) {
@@ -384,7 +384,8 @@ static lidx slot_find(struct slots *p, const struct mesh *m, int l, const int at
     return i >= 0 ? i : slot_in(lv - 1, up, (int)(k & 7));
 }
 
-/* Empties the slots of a tile and its masks, of one dimension without calls: a row is short. */
+/* Empties the slots of a tile and its masks. In one dimension no memset is called, as a row is
+ * short. */
 static void slots_clear(struct slots *p, int ndim)
 {
     const struct tile *t = p->tile;

@@ -7,7 +7,7 @@
 
 enum { SAMPLE = 1 << 20 }; /* number of values, about, that are sorted for percentiles */
 static const double TAIL = 0.01, REACH = 0.5, MIN_SHARE = 1e-4,
-                    LEAST_SHARE = 1e-12, /* of the largest value: no more decades are told apart */
+                    LEAST_SHARE = 1e-12, /* of the largest value, where an automatic scale ends */
     FLAT = 1e-9;                         /* percentiles that differ by less are one value */
 
 void scale_add(struct scale_values *v, const double *x, size_t n)

@@ -278,7 +278,7 @@ struct rt_law rt_law_make(const struct rt *rt, const struct mesh *m)
     for (int v = 0; v < m->nphoton; v++) {
         const int axis = v % VALUES - 1;
         law->field[v] = FLD_PHOTONS + v;
-        if (axis >= m->ndim) law->zero |= 1u << v;
+        if (axis >= m->ndim) law->zero |= UINT64_C(1) << v;
         for (int f = 2 * axis; axis >= 0 && f < 2 * axis + 2; f++)
             if (rt->bound[f] == BOUND_REFLECT) law->odd[v] |= 1 << f;
     }

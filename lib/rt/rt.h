@@ -124,8 +124,8 @@ MUST_USE enum err rt_coarse(const struct rt_run *r);
 double rt_longest(const struct rt *rt, const struct mesh *m, int l);
 /* The longest step of level l (HUGE_VAL: any). */
 double rt_limit(const struct rt *rt, const struct mesh *m, int l);
-/* RAMSES takes this part of the limits by sinks, free fall and expansion, too, while photons travel
- * (rt NULL and the other rule: 1). */
+/* With rt_rule='ramses' and photons that travel, the limits by the box, sinks, free fall and
+ * expansion are multiplied by this number; otherwise, or with rt NULL, it is 1. */
 double rt_margin(const struct rt *rt);
 /* Creates the registers of the photons of level l before its sub-steps (REFLUX_RT). */
 void rt_registers(const struct rt *rt, struct mesh *m, int l);

@@ -18,12 +18,10 @@ static const double MEMORY_OF_CLOCKS = 0.7; /* weight of the past in the smoothe
 /* Domains are kept while max/min of the ranks' loads is below ENOUGH, or below MORE times the ratio
  * that the last balance reached, limited to ENOUGH_MAX. */
 static const double ENOUGH = 1.03, MORE = 1.005, ENOUGH_MAX = 1.1;
-/* Coarse steps that take as much time as a change of domains: if cut planes move, and if a new
- * origin moves most octs (measured with dark matter, and with gas, 64^3, on two ranks). A change
- * pays when the imbalance since the last one has cost as much. */
+/* A change of domains takes as long as this many coarse steps: PLANES_COST if only planes move,
+ * ORIGIN_COST if most octs do (measured with dark matter, and with gas, 64^3, on two ranks). It
+ * pays when the imbalance since the last change has cost as much. */
 static const double PLANES_COST = 1, ORIGIN_COST = 2;
-/* Gain of a new origin that pays at any time (dom/origin.c). */
-static const double ORIGIN_GAIN = 0.03;
 
 void sim_use_threads(struct sim *s)
 {
@@ -208,8 +206,9 @@ static double steps_since(const struct sim *s, bool free)
     return s->time.nstep_coarse + 1 - b->changed;
 }
 
-/* The ratio max/min of loads below which domains are kept so many coarse steps after a change. Half
- * of max/min − 1 is the time that ranks wait; as it has grown since, half of that has been lost. */
+/* The ratio max/min of loads below which domains are kept so many coarse steps after a change.
+ * Ranks wait for half of max/min − 1 of the time; the imbalance has grown since, so half of that has
+ * been lost. */
 static double enough_after(const struct sim *s, double steps)
 {
     const double pays = 1 + 4 * PLANES_COST / fmax(steps, 1);
@@ -346,7 +345,7 @@ static bool is_doubtful(const struct sim *s)
                  held = b->memory.low > 0 ? (double)b->memory.high / (double)b->memory.low
                                           : HUGE_VAL;
     if (!s->par->run.memory_balance || s->par->run.time_balance_alpha > 0) return true;
-    return ORIGIN_COST <= ORIGIN_GAIN * steps || 2 * (held - 1) > enough_after(s, steps) - 1;
+    return ORIGIN_COST <= DOMAIN_GAIN * steps || 2 * (held - 1) > enough_after(s, steps) - 1;
 }
 
 bool sim_balance_due(const struct sim *s)

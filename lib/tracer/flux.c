@@ -186,8 +186,8 @@ static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_
     }
 }
 
-/* Marks the octs that tracers of level l alone are in, of every `step`-th particle. Returns whether
- * these are many of the level's. */
+/* Looks at every `step`-th particle, and marks the octs with tracers of level l. Returns whether
+ * more than 1/MANY of the level's octs are marked. */
 static bool rows_mark(const struct tracer_run *r, int l, int step, unsigned char *has)
 {
     const struct parts *p = r->parts;

@@ -77,9 +77,9 @@ static void settle(const struct tracer_run *r, int l, int64_t i, double close)
     put(r, i, l + 1, cell);
 }
 
-/* Lists those of n particles that are to be moved in level l: once all were settled, tracers of the
- * level whose cell has been split, and of finer ones whose cell is a leaf now. Tracers of coarser
- * levels wait. */
+/* Lists the particles, of n, that must move in level l. If all were settled before, these are
+ * tracers of level l whose cell was split, and tracers of finer levels whose cell is a leaf now.
+ * Tracers of coarser levels wait. */
 static int unsettled(const struct tracer_run *r, int l, int64_t begin, int n, int *some)
 {
     const struct parts *p = r->parts;

@@ -69,12 +69,18 @@ def _point(what, value, least=1):
         x = []
     if not least <= len(x) <= 3:
         raise ParameterError('the %s is %r, which must be %s numbers'
-                             % (what, value, 'three' if least == 3 else 'two or three'))
+                             % (what, value, 'three' if least == 3 else 'one to three'))
     return x + [0.0] * (3 - len(x))
+
+
+def _listed(value):
+    """Coordinates that are counted and read, of any iterable."""
+    return list(value) if hasattr(value, '__iter__') else value
 
 
 def box(lower, upper):
     """A region: the box between two corners, in code units; it may cross a periodic face."""
+    lower, upper = _listed(lower), _listed(upper)
     lo, hi = _point('lower corner', lower), _point('upper corner', upper)
     pairs = list(zip(lo, hi))
     return {'shape': 1, 'centre': [(a + b) / 2 for a, b in pairs],
@@ -83,6 +89,7 @@ def box(lower, upper):
 
 def sphere(centre, radius):
     """A region: a sphere, in code units, across periodic faces."""
+    centre = _listed(centre)
     return {'shape': 2, 'centre': _point('centre', centre), 'radius': _real('radius', radius),
             'axes': len(centre)}
 

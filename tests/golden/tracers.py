@@ -68,7 +68,7 @@ tracer_mass=2e-5
 
 def unpack(case):
     with tarfile.open(os.path.join(ptah.DATA, 'restart', case + '.tar.xz')) as t:
-        t.extractall('.', filter='data')
+        t.extractall('.')
 
 
 def first(v):
