@@ -207,8 +207,8 @@ static double steps_since(const struct sim *s, bool free)
 }
 
 /* The ratio max/min of loads below which domains are kept so many coarse steps after a change.
- * Ranks wait for half of max/min − 1 of the time; the imbalance has grown since, so half of that has
- * been lost. */
+ * Ranks wait for half of max/min − 1 of the time; the imbalance has grown since, so half of that
+ * has been lost. */
 static double enough_after(const struct sim *s, double steps)
 {
     const double pays = 1 + 4 * PLANES_COST / fmax(steps, 1);
