@@ -12,9 +12,6 @@
 #include "page.h"
 #include "progress/progress.h"
 
-static const double PLAIN_S = 10;
-enum { POLL_US = 500000, STOPPED = 75 };
-
 struct followed {
     struct progress_eye eye;
     struct campaign campaign;
@@ -55,7 +52,7 @@ static void tell(struct followed *f, bool news)
         if (progress_is_lost(&f->eye))
             log_line(-1, "%s: the run has died without a word: continue it by simulate -r",
                      f->eye.dir);
-    } else if (news && !progress_columns() && now - f->shown >= PLAIN_S) {
+    } else if (news && !progress_columns() && now - f->shown >= PROGRESS_PLAIN_S) {
         f->shown = now;
         say(f->eye.dir, &f->eye);
     }
@@ -101,7 +98,7 @@ static enum err follow(struct followed *f, const struct options *o)
         }
         if (!log_stdout_flush()) return OK; /* the end of the program reports it */
         draw(f, o->npath);
-        if (!over) usleep(POLL_US);
+        if (!over) usleep(PROGRESS_POLL_US);
     }
     log_live(NULL);
     return OK;

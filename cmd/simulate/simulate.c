@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     char *text = NULL;
     s->run.out.provenance = version_provenance(&ptah_version, "simulate", argc, argv);
     enum err e = simulate(&r, &c, s, p, &text);
-    status = e == ERR_STOPPED                                        ? 75
+    status = e == ERR_STOPPED                                        ? STOPPED
              : e != OK || (s->run.end.status == 0 && ferror(stdout)) ? TROUBLE
                                                                      : s->run.end.status;
     log_live(NULL);
@@ -135,9 +135,9 @@ static void report_end(struct progress_reporter *r, int status, bool made)
     if (status == TROUBLE && made && r->p.state == PROGRESS_STARTS)
         progress_cancel(r);
     else
-        progress_close(r, status == 0    ? PROGRESS_ENDED
-                          : status == 75 ? PROGRESS_STOPPED
-                                         : PROGRESS_FAILED);
+        progress_close(r, status == 0         ? PROGRESS_ENDED
+                          : status == STOPPED ? PROGRESS_STOPPED
+                                              : PROGRESS_FAILED);
 }
 
 /* Prepares the output directory, without changes if only the namelist is checked. */

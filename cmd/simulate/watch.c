@@ -18,8 +18,7 @@
 #include "out/program.h"
 #include "progress/progress.h"
 
-static const double PLAIN_S = 10, DAMAGED_S = 15;
-enum { POLL_US = 500000, STOPPED = 75 };
+static const double DAMAGED_S = 15;
 
 struct watch {
     struct progress_eye eye;
@@ -39,7 +38,8 @@ static void show(struct watch *w, bool last)
         log_live("%s", line);
         return;
     }
-    if (!last && (w->shown > w->eye.changed || (w->shown > 0 && now - w->shown < PLAIN_S))) return;
+    if (!last && (w->shown > w->eye.changed || (w->shown > 0 && now - w->shown < PROGRESS_PLAIN_S)))
+        return;
     log_live(NULL);
     w->shown = now;
     puts(line);
@@ -109,7 +109,7 @@ int watch_run(const char *dir)
         else
             await(&w);
         if (ferror(stdout)) return TROUBLE;
-        usleep(POLL_US);
+        usleep(PROGRESS_POLL_US);
     }
     show(&w, true);
     if (w.eye.p.state > PROGRESS_RUNS) return status_of(&w);

@@ -211,7 +211,7 @@ struct fd_current {
     vec force[3], square;
 };
 
-/* What stages of the right-hand side compute for later ones: the current, ∇u_i, and the part of
+/* Results of stages of the right-hand side that later ones need: the current, ∇u_i, and the part of
  * ∂_t u_i that has second derivatives. */
 struct fd_known {
     struct fd_current j;

@@ -219,7 +219,7 @@ static inline vec4 internal_of(const struct level *lv, lidx i, int h, double sma
     return e;
 }
 
-/* The same of an oct whose upper half repeats the lower one. */
+/* Total of an oct whose upper half repeats the lower one. */
 INLINE double flat_total_of(const struct of_oct *o, vec4 lower)
 {
     const vec4 x = (vec4)((vec4_mask)(lower * o->vol) & o->leaf[0]);

@@ -5,8 +5,9 @@
 
 #include "base/opt.h"
 
-/* Exit status: success; the answer is no; failure. GO_ON: the program continues. */
-enum { GO_ON = -1, DONE = 0, NO = 1, TROUBLE = 2 };
+/* Exit status: success; the answer is no; failure; a run stopped early as requested. GO_ON: the
+ * program continues. */
+enum { GO_ON = -1, DONE = 0, NO = 1, TROUBLE = 2, STOPPED = 75 };
 
 struct program {
     const char *name, *synopsis, *purpose;

@@ -7,7 +7,7 @@
 /* Shares of the run so far: of its work, within which older steps lose their weight in the fits by
  * a factor e; of its work, which gives the amplitude; of its seconds, which gives the speed. */
 static const double FADES = 0.1, FADES_LONG = 0.4, LAST_WORK = 0.25, LAST_WALL = 0.3;
-/* What is known before the first step: a power is 0 ± 1; steps scatter by 0.1 % or more. */
+/* Assumptions before the first step: a power is 0 ± 1; steps scatter by 0.1 % or more. */
 static const double POWER_PRIOR = 1, SCATTER = 0.001;
 static const double POWER_MAX = 8;
 

@@ -74,6 +74,10 @@ bool progress_is_over(const struct progress_eye *e);
 /* Seconds since the numbers were true. */
 double progress_since(const struct progress_eye *e);
 
+/* Who follows runs looks at their files at this interval, in microseconds, and without a terminal
+ * prints a line at most each so many seconds. */
+enum { PROGRESS_POLL_US = 500000, PROGRESS_PLAIN_S = 10 };
+
 /* ---- the terminal (terminal.c) ---- */
 
 enum progress_wish { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_ALWAYS };

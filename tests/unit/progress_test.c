@@ -63,7 +63,7 @@ static double bend(double x, double x0, double x1)
     return 0.05 + rise / (1 + pow(x / x1, 6.5));
 }
 
-/* What a run to 1 says at a share of its work, over what is true: steps with noise of 10 %. */
+/* Estimate of a run to 1 at a share of its work, over the truth: steps with noise of 10 %. */
 static double bent(double x0, double x1, double share)
 {
     enum { STEPS = 400 };
