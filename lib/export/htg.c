@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "export/vtk.h"
 #include "export/xml.h"
+#include "io/dir.h"
 #include "io/file.h"
 
 struct oct_at {
@@ -122,7 +123,8 @@ static void put_counts(FILE *f, const struct tree *t)
     fwrite(&depth, sizeof depth, 1, f);
 }
 
-static void put_head(FILE *f, struct tree *t)
+/* Returns the bytes of all arrays. */
+static uint64_t put_head(FILE *f, struct tree *t)
 {
     const struct source *s = t->l->s;
     const int64_t all = t->before[t->top + 1], bits = t->before[t->top];
@@ -151,6 +153,7 @@ static void put_head(FILE *f, struct tree *t)
     fprintf(f, "</CellData>\n</HyperTreeGrid>\n<AppendedData encoding=\"raw\">\n_");
     put_bits(f, t);
     put_counts(f, t);
+    return at;
 }
 
 /* Writes the counts of bytes of the arrays, where their values begin, and the end of the file. */
@@ -158,7 +161,7 @@ static enum err lay_out(struct tree *t, struct sink *s)
 {
     const int64_t all = t->before[t->top + 1];
     static const char END[] = "\n</AppendedData>\n</VTKFile>\n";
-    put_head(s->f, t);
+    TRY(dir_has_room(t->o->path, (double)put_head(s->f, t)));
     if (fflush(s->f) != 0) return sink_failed(s);
     int64_t at = ftello(s->f);
     for (int a = 0; a < t->arrays; a++) {

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "export/vtk.h"
 #include "export/xml.h"
+#include "io/dir.h"
 
 struct points {
     struct source *s;
@@ -61,7 +62,8 @@ static const char *type_of(const struct source *s, int c)
     return type == 'd' || type == 'f' ? "Float64" : "Int64";
 }
 
-static void put_head(struct points *w)
+/* Returns the bytes of all arrays. */
+static uint64_t put_head(struct points *w)
 {
     FILE *f = w->sink.f;
     uint64_t at = 0;
@@ -82,6 +84,7 @@ static void put_head(struct points *w)
     xml_array(f, "Int64", "connectivity", 1, -1, 8 * w->n, &at);
     xml_array(f, "Int64", "offsets", 1, -1, 8 * w->n, &at);
     fprintf(f, "</Verts>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
+    return at;
 }
 
 static enum err put_column(struct points *w, int first, int width)
@@ -91,9 +94,9 @@ static enum err put_column(struct points *w, int first, int width)
     return walk(w, put_parts);
 }
 
-static enum err write_points(struct points *w)
+static enum err write_points(struct points *w, const char *path)
 {
-    put_head(w);
+    TRY(dir_has_room(path, (double)put_head(w)));
     TRY(put_column(w, COL_X, 3));
     TRY(put_column(w, COL_VX, 3));
     for (int c = 0; c < w->s->columns.n; c++)
@@ -109,7 +112,7 @@ enum err vtk_write_vtp(struct source *s, const struct vtk_out *o)
     struct points w = {.s = s};
     TRY(walk(&w, count_parts));
     TRY(sink_open(&w.sink, o->path, o->force));
-    enum err err = sink_close(&w.sink, write_points(&w));
+    enum err err = sink_close(&w.sink, write_points(&w, o->path));
     FREE(w.row);
     return err;
 }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "export/vtk.h"
 #include "export/xml.h"
+#include "io/dir.h"
 
 /* An array of the file while it is written. */
 struct grid {
@@ -93,7 +94,8 @@ static void put_types(FILE *f, const struct grid *g)
     for (int64_t i = 0; i < g->n && !ferror(f); i++) fputc(type[g->ndim], f);
 }
 
-static void put_head(const struct grid *g, const struct vtk_array *array, int arrays)
+/* Returns the bytes of all arrays. */
+static uint64_t put_head(const struct grid *g, const struct vtk_array *array, int arrays)
 {
     FILE *f = g->sink.f;
     const int64_t n = g->n, points = n * g->corners;
@@ -113,6 +115,7 @@ static void put_head(const struct grid *g, const struct vtk_array *array, int ar
     for (int a = 0; a < arrays; a++)
         xml_array(f, "Float64", array[a].name, array[a].width, -1, 8 * n * array[a].width, &at);
     fprintf(f, "</CellData>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_");
+    return at;
 }
 
 static enum err write_grid(struct grid *g)
@@ -120,7 +123,7 @@ static enum err write_grid(struct grid *g)
     struct vtk_array array[EXPORT_FIELDS];
     const int arrays = vtk_arrays(g->l, array);
     FILE *f = g->sink.f;
-    put_head(g, array, arrays);
+    TRY(dir_has_room(g->o->path, (double)put_head(g, array, arrays)));
     xml_bytes(f, 24 * g->n * g->corners);
     TRY(walk(g, SOURCE_TREE, put_points));
     put_numbers(f, g->n * g->corners, 0, 1);

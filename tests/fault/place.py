@@ -7,8 +7,8 @@ writes; it does not report a removed checkpoint as good. If the directory is rem
 checkpoint is being synced to a slow disk, the next coarse step writes another. If tables beside a
 checkpoint cannot be written, the run ends, but the checkpoint gets its name first. A limit on the
 size of files (ulimit -f) is one sentence and exit status 2 in every program that writes, no death
-by a signal. A run that is refused leaves no empty directory. Nothing writes into the checkpoint
-that it reads.
+by a signal. Exports find out before they write whether their file has room. A run that is refused
+leaves no empty directory. Nothing writes into the checkpoint that it reads.
 
 Example of a fault caught: SIGXFSZ left as it is, a lost directory taken for a disk that is full.
 """
@@ -54,7 +54,6 @@ def read(path):
 def vanishing_late(v):
     folder = 'late'
     os.makedirs(folder)
-    faults.build_shim()
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
         f.write(stop.ENDLESS)
     out = os.path.abspath(folder + '/out')
@@ -152,8 +151,22 @@ def inside(v):
                 sorted(os.listdir(made)) == files), (2, 1, True, True))
 
 
+def no_room(v):
+    """A file that does not fit is refused before its first value is written."""
+    made = ptah.simulate(stop.ENDLESS, 'room', settings=['run_params/nstepmax=1']).outputs[-1]
+    free = {'LD_PRELOAD': faults.SHIM, 'FAULT_ROOM': '100000'}
+    for argv, name in ((['-f', 'vtk'], 'x.htg'), (['-f', 'vtk'], 'x.vtu'),
+                       (['-f', 'npy', '--level', '8'], 'x.npy'),
+                       (['-f', 'vti', '--level', '8'], 'x.vti')):
+        r = ptah.Run([ptah.program('convert'), '-q', *argv, '-o', name, made], '.', env=free)
+        v.same('no room for ' + name, (r.status, r.err.count('\n'), 'has 9.8' in r.err,
+                                       os.path.exists(name)), (2, 1, True, False))
+
+
 def main():
     v = ptah.Verdict()
+    faults.build_shim()
+    no_room(v)
     refused_first(v)
     inside(v)
     vanishing(v, 'original')

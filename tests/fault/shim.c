@@ -11,6 +11,7 @@
  *     FAULT_LAST  1: all later calls fail as well
  *     FAULT_SLOW  seconds that each fsync takes longer
  *     FAULT_RANK  of MPI, whose calls count
+ *     FAULT_ROOM  bytes that file systems have left
  *     FAULT_LOG   file that gets the number and name of each call
  *
  * progress.json is left alone: the clock decides how often it is written, and a run can do without.
@@ -27,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { FDS = 4096, NOTHING, FAIL_IT, HALF, HALF_KILL };
@@ -227,4 +229,14 @@ int rmdir(const char *path)
 {
     REAL(rmdir);
     WHOLE(below(path), "rmdir", path, real(path));
+}
+
+int statvfs(const char *path, struct statvfs *s)
+{
+    static int (*real)(const char *, struct statvfs *);
+    if (!real) real = dlsym(RTLD_NEXT, "statvfs");
+    const int status = real(path, s);
+    if (status == 0 && *get("FAULT_ROOM"))
+        s->f_bavail = strtoul(get("FAULT_ROOM"), NULL, 10) / s->f_frsize;
+    return status;
 }
