@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "oct/bits.h"
 #include "patch/sweep.h"
 #include "vec/vec4.h"
 
@@ -233,14 +234,6 @@ const struct patch_flow *tracers_watch(struct tracer_run *r, int l)
 
 /* ---- the boundary of a level ---- */
 
-/* Cells of an oct that have an oct of the finer level, bits. */
-static inline unsigned split_cells(const struct level *lv, lidx i)
-{
-    unsigned split = 0;
-    for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
-    return split;
-}
-
 /* The bits of an oct's cells at the places of the cells across the faces along an axis. */
 static inline unsigned across(unsigned cells, int axis)
 {
@@ -275,7 +268,7 @@ static unsigned char *near_find(const struct mesh *m, int l)
 #pragma omp parallel
     {
 #pragma omp for schedule(static)
-        for (lidx i = 0; i < up->noct; i++) split[i] = (unsigned char)split_cells(up, i);
+        for (lidx i = 0; i < up->noct; i++) split[i] = (unsigned char)~bits_of_leaves(up->child[i]);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < up->nown; i++) near[i] = (unsigned char)touch_finer(m, up, split, i);
     }
