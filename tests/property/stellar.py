@@ -108,6 +108,20 @@ def ranks(numbers):
     v.end()
 
 
+def shares(v):
+    """The first objects of all sinks together: the sink that has accreted most makes one of one,
+    and the mass that a sink has accreted does not depend on the mass of an object."""
+    accreted = []
+    for th, made in (1.2e-5, [0, 1, 0, 0]), (3e-6, [1, 2, 1, 1]):
+        both = law(th=th, more="stellar_strategy='global'")
+        t = sink_runs.table(run('th%g' % th, law=both, steps=2,
+                                settings=['foutput=2']).outputs[-1])
+        v.same('objects of sinks for %g' % th, t['stellar_made'], made)
+        accreted.append([m / SUN + th * n for m, n in zip(t['dmfsink'], t['stellar_made'])])
+    for a, b in zip(*accreted):
+        v.check('what a sink has accreted', abs(a / b - 1), 1e-9)
+
+
 def together():
     """Strategy 'global'; the seed."""
     v = ptah.Verdict()
@@ -118,6 +132,7 @@ def together():
     t, o = sink_runs.table(one.outputs[-1]), draws(one)[0]
     left = math.fsum(t['dmfsink']) / SUN
     v.same('the mass of all sinks makes objects', (len(o) > 3, 0 <= left < 2 * 3e-6), (True, True))
+    shares(v)
     alone = draws(run('alone', steps=5))[0]
     v.same('another choice than by sinks alone', o != alone, True)
     again = run('again', steps=5, settings=['stellar_params/iseed=5'])
