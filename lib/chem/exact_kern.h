@@ -194,7 +194,7 @@ VEC_INLINE void exact_judge(const struct chem_par *p, const struct chem_state *s
                             struct chem_work *w, const struct exact_gas *gas)
 {
     const vec *x = gas->x, xHII = s->x[CHEM_XHII], small = vec_of(EXACT_X);
-    const double inv = 1 / CHEM_X_PART;
+    const double inv = p->law.inv_x;
     chem_change(w, vec_abs(x[1] - w->xHI), w->xHI + small, inv, CHEM_BY_HYDROGEN);
     chem_change(w, vec_abs(x[2] - xHII), xHII + small, inv, CHEM_BY_HYDROGEN);
     if (p->h2) chem_change(w, vec_abs(x[0] - w->xH2), w->xH2 + small, inv, CHEM_BY_HYDROGEN);
@@ -247,7 +247,7 @@ VEC_INLINE void chem_step_exact(const struct chem_par *p, const struct chem_give
     ion[CHEM_HEI] = n[CHEM_HEII];
     ion[CHEM_HEII] = p->helium ? k->nH * he * gas.x[5] : vec_of(0);
     vec ne = chem_electrons(p, k->nH, next->x);
-    chem_change(w, vec_abs(ne - w->ne), w->ne + EXACT_X * k->nH, 1 / CHEM_X_PART,
+    chem_change(w, vec_abs(ne - w->ne), w->ne + EXACT_X * k->nH, p->law.inv_x,
                 CHEM_BY_ELECTRONS);
     if (p->cooling && !p->T_rad && !(p->T_const > 0)) {
         struct chem_mix m = {.n = n, .ion = ion, .ne = ne, .xH2 = gas.x[0], .xHI = gas.x[1]};

@@ -136,7 +136,7 @@ VEC_INLINE void chem_thermal(const struct chem_par *p, const struct chem_given *
     vec T2 = vec_max(s->T2 + rate * w->h / (1 + unit * slope * w->mu * w->h), vec_of(CHEM_T_MIN));
     vec change = vec_max(vec_abs(first - s->T2), vec_abs(T2 - s->T2));
     vec_bits on = (vec_bits)(k->cools > 0.0);
-    chem_change(w, vec_pick(on, change, vec_of(0)), s->T2 + CHEM_T_SMALL, 1 / CHEM_T_PART,
+    chem_change(w, vec_pick(on, change, vec_of(0)), s->T2 + p->law.T_small, p->law.inv_T,
                 CHEM_BY_T2);
     next->T2 = vec_pick(on, T2, next->T2);
     w->T = vec_pick(on, T2 * w->mu, w->T);

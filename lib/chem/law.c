@@ -55,6 +55,17 @@ static void derive_group(struct chem_par *p, int i)
     law->push[i] = law->erg[i] / speed * p->press_boost;
 }
 
+/* The largest relative changes in a sub-step. RAMSES rounds them to single precision, so that
+ * changes that are just allowed there would be refused here, or the reverse. */
+static void derive_limits(struct chem_par *p)
+{
+    struct chem_law *law = &p->law;
+    const bool rounded = p->rule == CHEM_RAMSES;
+    law->inv_N = 1 / (rounded ? SINGLE(0.2) : 0.2);
+    law->T_small = rounded ? SINGLE(0.1) : 0.1;
+    law->inv_T = law->inv_x = 1 / law->T_small;
+}
+
 static enum err derive_check(const struct chem_par *p)
 {
     if (p->groups < 0 || p->groups > CHEM_GROUPS)
@@ -88,6 +99,7 @@ enum err chem_derive(struct chem_par *p)
     law->c = p->c_fraction * RAMSES_C;
     law->inv_c = p->groups > 0 ? 1 / law->c : 0;
     for (int g = 0; g < p->groups; g++) derive_group(p, g);
+    derive_limits(p);
     law->he_per_h = p->helium ? 0.25 * p->Y / p->X : 0;
     law->rho_per_h = RAMSES_MH / p->X;
     law->heat_unit = p->X / (1.5 * CGS_KB);

@@ -30,9 +30,10 @@ VEC_INLINE struct chem_h2 chem_h2_rates(const struct chem_given *k, const struct
     return r;
 }
 
-VEC_INLINE void chem_x_change(struct chem_work *w, vec now, vec old, enum chem_reason reason)
+VEC_INLINE void chem_x_change(const struct chem_par *p, struct chem_work *w, vec now, vec old,
+                              enum chem_reason reason)
 {
-    chem_change(w, vec_abs(now - old), old + CHEM_X_SMALL, 1 / CHEM_X_PART, reason);
+    chem_change(w, vec_abs(now - old), old + CHEM_X_SMALL, p->law.inv_x, reason);
 }
 
 VEC_INLINE void chem_hydrogen(const struct chem_par *p, const struct chem_given *k,
@@ -55,9 +56,9 @@ VEC_INLINE void chem_hydrogen(const struct chem_par *p, const struct chem_given 
     xHI *= scale;
     next->x[CHEM_XHI] = xHI;
     next->x[CHEM_XHII] = ionised * scale;
-    chem_x_change(w, xHI, w->xHI, CHEM_BY_HYDROGEN);
-    chem_x_change(w, next->x[CHEM_XHII], xHII, CHEM_BY_HYDROGEN);
-    if (p->h2) chem_x_change(w, xH2 * scale, w->xH2, CHEM_BY_HYDROGEN);
+    chem_x_change(p, w, xHI, w->xHI, CHEM_BY_HYDROGEN);
+    chem_x_change(p, w, next->x[CHEM_XHII], xHII, CHEM_BY_HYDROGEN);
+    if (p->h2) chem_x_change(p, w, xH2 * scale, w->xH2, CHEM_BY_HYDROGEN);
 }
 
 VEC_INLINE void chem_helium(const struct chem_par *p, const struct chem_given *k,
@@ -80,9 +81,9 @@ VEC_INLINE void chem_helium(const struct chem_par *p, const struct chem_given *k
     vec scale = 1 / (x1 + x2 + x3);
     next->x[CHEM_XHEII] = x2 * scale;
     next->x[CHEM_XHEIII] = x3 * scale;
-    chem_x_change(w, x1 * scale, w->xHeI, CHEM_BY_HELIUM);
-    chem_x_change(w, next->x[CHEM_XHEII], old2, CHEM_BY_HELIUM);
-    chem_x_change(w, next->x[CHEM_XHEIII], old3, CHEM_BY_HELIUM);
+    chem_x_change(p, w, x1 * scale, w->xHeI, CHEM_BY_HELIUM);
+    chem_x_change(p, w, next->x[CHEM_XHEII], old2, CHEM_BY_HELIUM);
+    chem_x_change(p, w, next->x[CHEM_XHEIII], old3, CHEM_BY_HELIUM);
 }
 
 /* The end of a sub-step, of both rules. */
@@ -90,7 +91,7 @@ VEC_INLINE void chem_finish(const struct chem_par *p, const struct chem_given *k
                             struct chem_work *w, struct chem_state *next)
 {
     vec ne = chem_electrons(p, k->nH, next->x);
-    chem_x_change(w, ne, w->ne, CHEM_BY_ELECTRONS);
+    chem_x_change(p, w, ne, w->ne, CHEM_BY_ELECTRONS);
     if (p->T_const > 0) next->T2 = p->T_const / chem_mu_vec(p, next->x, next->T2);
 }
 

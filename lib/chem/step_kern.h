@@ -10,10 +10,10 @@
 #include "chem/par.h"
 #include "chem/table_kern.h"
 
-static const double CHEM_T_MIN = 1e-2, CHEM_T_SMALL = 0.1; /* minimum of T2; unit of changes, K */
+static const double CHEM_T_MIN = 1e-2; /* minimum of T2, K */
 static const double CHEM_X_MIN = 1e-20, CHEM_X_SMALL = 1e-6;
 static const double CHEM_N_MIN = 1e-50, CHEM_N_SMALL = 1e-13;
-static const double CHEM_T_PART = 0.1, CHEM_X_PART = 0.1, CHEM_N_PART = 0.2, CHEM_F_PART = 0.5;
+static const double CHEM_F_PART = 0.5;
 /* ionisation of H2, HI, HeI by cosmic rays, 1/s, and the heat of one (Indriolo et al. 2012, 2015;
  * Glover 2010; Glassgold, Galli & Padovani 2012) */
 PTAH_HD double chem_cosmic(int absorber)
@@ -305,7 +305,7 @@ VEC_INLINE void chem_photons(const struct chem_par *p, const struct chem_given *
         next->N[g] = vec_max(sum * keep, vec_of(CHEM_N_MIN));
         next->absorbed[g] += sum - next->N[g];
         next->emitted[g] += more;
-        chem_change(w, vec_abs(next->N[g] - N), N + CHEM_N_SMALL, 1 / CHEM_N_PART, CHEM_BY_N);
+        chem_change(w, vec_abs(next->N[g] - N), N + CHEM_N_SMALL, p->law.inv_N, CHEM_BY_N);
         chem_flow(p, k, s, w, next, g, hkill, keep);
     }
 }
@@ -337,9 +337,9 @@ VEC_INLINE void chem_dust(const struct chem_par *p, const struct chem_given *k,
     next->N[0] = vec_max(before - dE / p->law.erg[0], vec_of(CHEM_N_MIN));
     next->absorbed[0] += before - next->N[0];
     if (p->rule == CHEM_RAMSES)
-        chem_change(w, vec_abs(next->N[0] - s->N[0]), s->N[0] + CHEM_N_SMALL, 1 / CHEM_N_PART,
+        chem_change(w, vec_abs(next->N[0] - s->N[0]), s->N[0] + CHEM_N_SMALL, p->law.inv_N,
                     CHEM_BY_INFRARED);
-    chem_change(w, vec_abs(next->T2 - s->T2), s->T2 + CHEM_T_SMALL, 1 / CHEM_T_PART, CHEM_BY_DUST);
+    chem_change(w, vec_abs(next->T2 - s->T2), s->T2 + p->law.T_small, p->law.inv_T, CHEM_BY_DUST);
     w->T = next->T2 * w->mu;
     chem_limit_flux(next->F[0], p->law.c * next->N[0]);
 }

@@ -27,12 +27,13 @@ static struct rate add(struct rate a, struct rate b)
     return (struct rate){a.value + b.value, a.slope + b.slope};
 }
 
-/* a λ^p / (1 + (λ/b)^q)^r T^s, with λ = hot/T. */
-static struct rate fit(double T, double hot, const double f[6])
+/* a λ^p / (1 + (λ/b)^q)^r T^s, with λ = hot/T. The last two numbers are q r and s − p as RAMSES
+ * rounds them in the slopes, which the interpolated rates show. */
+static struct rate fit(double T, double hot, const double f[8])
 {
     double lambda = hot / T, high = pow(lambda / f[2], f[3]), sum = 1 + high;
     double value = f[0] * pow(lambda, f[1]) / pow(sum, f[4]) * pow(T, f[5]);
-    return power_law(value, -f[1] + f[3] * f[4] * high / sum + f[5]);
+    return power_law(value, f[6] * high / sum + f[7]);
 }
 
 /* a T^p e^(-hot/T) / (1 + √(T/10^5)): collisions with electrons. */
@@ -57,16 +58,14 @@ static struct rate dielectronic(double T)
 
 static const double HOT_HI = 315614, HOT_HEI = 570670, HOT_HEII = 1263030;
 
+#define SLOPE_A SINGLE(1.503), SINGLE(0.522), SINGLE(0.47), SINGLE(1.923), 0, SINGLE(0.90381), \
+                -SINGLE(1.503)
+#define SLOPE_B 1.5, SINGLE(2.74), SINGLE(0.407), SINGLE(2.242), 0, SINGLE(0.912494), -1.5
+
 static struct rate recombine(enum chem_channel c, double T)
 {
-    static const double A[6] = {1.269e-13,    SINGLE(1.503), SINGLE(0.522),
-                                SINGLE(0.47), SINGLE(1.923), 0},
-                        B[6] = {2.753e-14,     SINGLE(1.5),   SINGLE(2.74),
-                                SINGLE(0.407), SINGLE(2.242), 0},
-                        A2[6] = {2.538e-13,    SINGLE(1.503), SINGLE(0.522),
-                                 SINGLE(0.47), SINGLE(1.923), 0},
-                        B2[6] = {5.506e-14,     SINGLE(1.5),   SINGLE(2.74),
-                                 SINGLE(0.407), SINGLE(2.242), 0};
+    static const double A[8] = {1.269e-13, SLOPE_A}, B[8] = {2.753e-14, SLOPE_B},
+                        A2[8] = {2.538e-13, SLOPE_A}, B2[8] = {5.506e-14, SLOPE_B};
     if (c == CHEM_ALPHA_HII) return fit(T, HOT_HI, A);
     if (c == CHEM_ALPHA_HII_B) return fit(T, HOT_HI, B);
     if (c == CHEM_ALPHA_HEIII) return fit(T, HOT_HEII, A2);
@@ -76,32 +75,24 @@ static struct rate recombine(enum chem_channel c, double T)
     return power_law(1.26e-14 * pow(HOT_HEI / T, 0.75), -0.75);
 }
 
-/* Cooling by recombination of hydrogenic ions. RAMSES rounds the slope of case A and has transposed
- * digits in that of case B (1.39827 for 1.39872), which the interpolated rates show. */
-static struct rate cool_fit(double T, double hot, const double f[6], double rounded)
-{
-    double high = pow(hot / T / f[2], f[3]);
-    struct rate r = fit(T, hot, f);
-    return power_law(r.value, f[5] - f[1] + rounded * high / (1 + high));
-}
+/* Cooling by recombination. RAMSES has transposed digits in the slope of hydrogenic ions of case B,
+ * 1.39827 for 1.39872. */
+#define COOL_A SINGLE(1.965), SINGLE(0.541), SINGLE(0.502), SINGLE(2.697), 1, SINGLE(1.35389), \
+               -SINGLE(0.965)
+#define COOL_B SINGLE(1.97), SINGLE(2.25), SINGLE(0.376), SINGLE(3.72), 1, SINGLE(1.39827), \
+               -SINGLE(0.97)
 
 static struct rate recombine_cool(enum chem_channel c, double T)
 {
-    static const double A[6] = {1.778e-29,     SINGLE(1.965), SINGLE(0.541),
-                                SINGLE(0.502), SINGLE(2.697), 1},
-                        B[6] = {3.435e-30,     SINGLE(1.97), SINGLE(2.25),
-                                SINGLE(0.376), SINGLE(3.72), 1},
-                        A2[6] = {8 * 1.778e-29, SINGLE(1.965), SINGLE(0.541),
-                                 SINGLE(0.502), SINGLE(2.697), 1},
-                        B2[6] = {8 * 3.435e-30, SINGLE(1.97), SINGLE(2.25),
-                                 SINGLE(0.376), SINGLE(3.72), 1};
-    const double rounded_A = SINGLE(1.35389), rounded_B = SINGLE(1.39827);
-    if (c == CHEM_COOL_HII) return cool_fit(T, HOT_HI, A, rounded_A);
-    if (c == CHEM_COOL_HII_B) return cool_fit(T, HOT_HI, B, rounded_B);
-    if (c == CHEM_COOL_HEIII) return cool_fit(T, HOT_HEII, A2, rounded_A);
-    if (c == CHEM_COOL_HEIII_B) return cool_fit(T, HOT_HEII, B2, rounded_B);
-    struct rate r = recombine(c == CHEM_COOL_HEII ? CHEM_ALPHA_HEII : CHEM_ALPHA_HEII_B, T);
-    return power_law(r.value * CGS_KB * T, r.slope / r.value + 1);
+    static const double A[8] = {1.778e-29, COOL_A}, B[8] = {3.435e-30, COOL_B},
+                        A2[8] = {8 * 1.778e-29, COOL_A}, B2[8] = {8 * 3.435e-30, COOL_B};
+    if (c == CHEM_COOL_HII) return fit(T, HOT_HI, A);
+    if (c == CHEM_COOL_HII_B) return fit(T, HOT_HI, B);
+    if (c == CHEM_COOL_HEIII) return fit(T, HOT_HEII, A2);
+    if (c == CHEM_COOL_HEIII_B) return fit(T, HOT_HEII, B2);
+    bool b = c != CHEM_COOL_HEII;
+    struct rate r = recombine(b ? CHEM_ALPHA_HEII_B : CHEM_ALPHA_HEII, T);
+    return power_law(r.value * CGS_KB * T, b ? 0.25 : SINGLE(0.346));
 }
 
 static struct rate atomic(enum chem_channel c, double T)
@@ -187,9 +178,10 @@ static double molecule_value(enum chem_channel c, double T)
 static struct rate molecule(enum chem_channel c, double T)
 {
     double value = molecule_value(c, T), T2 = T / 100;
-    double f = 1 + 0.4 * sqrt(T2) + 0.2 * T2 + 0.08 * T2 * T2;
-    if (c == CHEM_GAS_H2) return power_law(value, 0.88);
-    if (c == CHEM_DUST_H2) return power_law(value, (-0.12 * T2 * T2 - 0.1 * T2 + 0.5) / f);
+    double f = 1 + SINGLE(0.4) * sqrt(T2) + SINGLE(0.2) * T2 + SINGLE(0.08) * T2 * T2;
+    if (c == CHEM_GAS_H2) return power_law(value, SINGLE(0.88));
+    if (c == CHEM_DUST_H2)
+        return power_law(value, (-SINGLE(0.12) * T2 * T2 - SINGLE(0.1) * T2 + 0.5) / f);
     return (struct rate){value, (molecule_value(c, T * SINGLE(1.0001)) - value) / SINGLE(0.0001)};
 }
 

@@ -200,15 +200,16 @@ enum err ramses_read_radiation(struct ramses *r, const struct amr_head *a)
 
 /* ---- last bits ---- */
 
-/* The bits of a number, so that the order of numbers of one sign is that of the bits. */
-static int64_t bits_of(double x)
+/* The bits of a number, so that the order of numbers of one sign is that of the bits. Differences
+ * of damaged values wrap. */
+static uint64_t bits_of(double x)
 {
-    int64_t b;
+    uint64_t b;
     memcpy(&b, &x, sizeof b);
     return b;
 }
 
-static double number_of(int64_t b)
+static double number_of(uint64_t b)
 {
     double x;
     memcpy(&x, &b, sizeof x);
@@ -221,7 +222,7 @@ static void photons_to_file(int n, double c, double *row, signed char *last, boo
 {
     for (int i = 0; i < n; i++) {
         const double value = row[i] * c;
-        const int64_t more = bits_of(row[i]) - bits_of(value / c);
+        const int64_t more = (int64_t)(bits_of(row[i]) - bits_of(value / c));
         *lost |= more < INT8_MIN || more > INT8_MAX;
         last[i] = (signed char)more;
         row[i] = value;
@@ -231,7 +232,7 @@ static void photons_to_file(int n, double c, double *row, signed char *last, boo
 void photons_from_file(int n, double c, const signed char *last, double *row)
 {
     for (int i = 0; i < n; i++)
-        row[i] = last ? number_of(bits_of(row[i] / c) + last[i]) : row[i] / c;
+        row[i] = last ? number_of(bits_of(row[i] / c) + (uint64_t)last[i]) : row[i] / c;
 }
 
 /* ---- writing ---- */

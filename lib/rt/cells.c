@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cgs.h"
+#include "base/mem.h"
 #include "chem/chem.h"
 #include "oct/gas_kern.h"
 #include "phys/floor.h"
@@ -125,31 +126,44 @@ enum err rt_host_chemistry(const struct rt_run *r, int l, double dt)
     return err_restore(&trouble);
 }
 
-/* ---- the initial state ---- */
+/* ---- equilibrium ---- */
 
 /* Gas, and its fractions in equilibrium. */
 struct calm {
     double T2, nH, Z, x[CHEM_FRACTIONS];
 };
 
+static struct calm calm_of(const struct rt_job *j, lidx i, int c, const struct gas_cell *g)
+{
+    return (struct calm){.T2 = gas_cell_internal(g) / (g->rho * j->per_T2),
+                         .nH = g->rho * j->hydrogen,
+                         .Z = j->metal >= 0
+                                  ? level_gas(j->lv, j->metal)[i][c] / g->rho / COOL_SOLAR
+                                  : j->rt->par->physics.z_ave};
+}
+
+static void set_fractions(const struct rt_job *j, lidx i, int c, const double x[CHEM_FRACTIONS],
+                          double rho)
+{
+    for (int f = 0; f < CHEM_FRACTIONS; f++)
+        if (j->x[f] >= 0) level_gas(j->lv, j->x[f])[i][c] = x[f] * rho;
+}
+
+/* ---- the initial state ---- */
+
 /* Fractions of cell c of oct i; b: another cell, whose fractions are taken if its gas is the same.
  */
 static void ionise_cell(const struct rt_job *j, lidx i, int c, struct calm *b)
 {
     const struct gas_cell g = gas_cell_above(j->lv, i, c, j->r->hydro->smallr);
-    const struct calm own = {.T2 = gas_cell_internal(&g) / (g.rho * j->per_T2),
-                             .nH = g.rho * j->hydrogen,
-                             .Z = j->metal >= 0
-                                      ? level_gas(j->lv, j->metal)[i][c] / g.rho / COOL_SOLAR
-                                      : j->rt->par->physics.z_ave};
+    const struct calm own = calm_of(j, i, c, &g);
     if (own.T2 != b->T2 || own.nH != b->nH || own.Z != b->Z) {
         *b = own;
         chem_equilibrium(j->chem, b->T2, b->nH, b->Z, NULL, b->x);
         /* there is no primordial H2 in cosmological initial conditions, as in RAMSES */
         if (j->r->cosmo) b->x[CHEM_XHI] = 1 - b->x[CHEM_XHII];
     }
-    for (int f = 0; f < CHEM_FRACTIONS; f++)
-        if (j->x[f] >= 0) level_gas(j->lv, j->x[f])[i][c] = b->x[f] * g.rho;
+    set_fractions(j, i, c, b->x, g.rho);
 }
 
 void rt_ionise(const struct rt_run *r, int l)
@@ -163,5 +177,40 @@ void rt_ionise(const struct rt_run *r, int l)
             for (int c = 0; c < r->mesh->cells; c++) ionise_cell(&j, i, c, &last);
             repeat(&j, i);
         }
+    }
+}
+
+/* ---- cells whose octs have been removed ---- */
+
+unsigned char *rt_merging(const struct mesh *m, int l)
+{
+    const struct level *lv = &m->lev[l];
+    unsigned char *cells = mem_zero((size_t)lv->nown + 1, "radiation");
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < m->cells; c++)
+            if (lv->child[i][c] >= 0 && !lv->flag[i][c]) cells[i] |= (unsigned char)(1 << c);
+    return cells;
+}
+
+static void calm_cell(const struct rt_job *j, lidx i, int c)
+{
+    const struct gas_cell g = gas_cell_above(j->lv, i, c, j->r->hydro->smallr);
+    struct calm b = calm_of(j, i, c, &g);
+    double N[RT_GROUPS];
+    for (int k = 0; k < j->rt->ngroups; k++)
+        N[k] = level_photons(j->lv, k * RT_COMPONENTS)[i][c] * j->unit_n;
+    chem_equilibrium(j->chem, b.T2, b.nH, b.Z, N, b.x);
+    set_fractions(j, i, c, b.x, g.rho);
+}
+
+void rt_merged(const struct rt_run *r, int l, const unsigned char *cells)
+{
+    const struct rt_job j = rt_job_of(r, l, 0);
+#pragma omp parallel for schedule(dynamic, 64)
+    for (lidx i = 0; i < j.lv->nown; i++) {
+        for (int c = 0; c < r->mesh->cells; c++)
+            if (cells[i] >> c & 1) calm_cell(&j, i, c);
+        if (cells[i]) repeat(&j, i);
     }
 }

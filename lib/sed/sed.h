@@ -3,7 +3,8 @@
  *
  * A library of spectra (luminosity per wavelength and solar mass by age and metallicity) becomes a
  * table of each group of photons: the rate of emission, its time integral, and the means of photon
- * energy and cross sections. Rank 0 reads the library; all ranks have the table. Units: years and
+ * energy and cross sections. Rank 0 reads the library; the ranks of a node have one copy of the
+ * table (comm/common.h), which sed_free leaves before comm_share_free. Units: years and
  * Å in libraries, seconds and eV here, cm² for cross sections, photons per solar mass.
  *
  * stars.h emits the photons of star particles, lamps.h those of sinks, background.h has the

@@ -11,6 +11,7 @@
 #include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "comm/common.h"
 #include "sed/priv.h"
 
 static const double AGE_STEP = 0.02;
@@ -26,8 +27,9 @@ struct sed {
     struct sed_bands bands;
     bool by_energy;
     int nage, nmetal;
-    double *age, *metal; /* s, mass fraction */
-    struct entry *entry; /* [nmetal][nage][groups] */
+    double *age, *metal;       /* s, mass fraction */
+    const struct entry *entry; /* [nmetal][nage][groups], of `common` */
+    struct comm_common common;
 };
 
 /* ---- interpolation ---- */
@@ -163,8 +165,9 @@ static void mix(struct entry *to, const struct entry *e, double w)
     add_props(&to->props, &e->props, w);
 }
 
-/* Interpolates a group; e[nmetal of the library][ages of the library − 1]. */
-static void rebin(struct sed *s, const struct sed_reading *r, int g, const struct entry *e)
+/* Interpolates a group into `table`; e[nmetal of the library][ages of the library − 1]. */
+static void rebin(const struct sed *s, const struct sed_reading *r, int g, const struct entry *e,
+                  struct entry *table)
 {
     int n = r->nage - 1;
     for (int z = 0; z < s->nmetal; z++)
@@ -172,7 +175,7 @@ static void rebin(struct sed *s, const struct sed_reading *r, int g, const struc
             double wa, wz;
             int i = between(r->age + 1, n, s->age[a] / CGS_YEAR, &wa);
             int k = between(r->metal, r->nmetal, s->metal[z], &wz);
-            struct entry *to = s->entry + (size_t)((z * s->nage + a) * s->bands.n + g);
+            struct entry *to = table + (size_t)((z * s->nage + a) * s->bands.n + g);
             for (int c = 0; c < 4; c++) {
                 int i1 = i + (c & 1 && n > 1), k1 = k + (c & 2 && r->nmetal > 1);
                 double w = (c & 1 ? wa : 1 - wa) * (c & 2 ? wz : 1 - wz);
@@ -182,10 +185,10 @@ static void rebin(struct sed *s, const struct sed_reading *r, int g, const struc
 }
 
 /* The first age, 0, and integrals over time. */
-static void accumulate(struct sed *s, int g)
+static void accumulate(const struct sed *s, int g, struct entry *table)
 {
     for (int z = 0; z < s->nmetal; z++) {
-        struct entry *e = s->entry + (size_t)(z * s->nage * s->bands.n + g);
+        struct entry *e = table + (size_t)(z * s->nage * s->bands.n + g);
         e[0] = e[s->bands.n];
         e[0].total = 0;
         for (int a = 1; a < s->nage; a++) {
@@ -200,23 +203,25 @@ static size_t entries(const struct sed *s)
     return (size_t)s->nmetal * (size_t)s->nage * (size_t)s->bands.n;
 }
 
-static void make(struct sed *s, const struct sed_reading *r)
+/* Returns the entries of the table. */
+static struct entry *make(struct sed *s, const struct sed_reading *r)
 {
     size_t n = (size_t)r->nage - 1;
     axes(s, r);
-    s->entry = mem_zero(sizeof *s->entry * entries(s) + 1, "spectra");
+    struct entry *table = mem_zero(sizeof *table * entries(s) + 1, "spectra");
     struct entry *e = mem_new(sizeof *e * n * (size_t)r->nmetal, "spectra");
     for (int g = 0; g < s->bands.n; g++) {
         for (int z = 0; z < r->nmetal; z++) entries_of(s, r, z, g, e + n * (size_t)z);
-        rebin(s, r, g, e);
-        accumulate(s, g);
+        rebin(s, r, g, e, table);
+        accumulate(s, g, table);
     }
     FREE(e);
+    return table;
 }
 
 /* ---- setup ---- */
 
-static enum err read(struct sed *s, const char *dir)
+static enum err read(struct sed *s, const char *dir, struct entry **table)
 {
     const char *named = dir && *dir ? dir : getenv("RAMSES_SED_DIR");
     struct sed_reading r = {.dir = named, .bands = s->bands};
@@ -231,14 +236,16 @@ static enum err read(struct sed *s, const char *dir)
                       "more, and metallicities above 0",
                       named, r.nage, r.metal[0]);
     if (err == OK) {
-        make(s, &r);
+        *table = make(s, &r);
         log_info(" Spectra of stars: %s, %d ages, %d metallicities", named, r.nage, r.nmetal);
     }
     sed_reading_free(&r);
     return err;
 }
 
-static void share(const struct comm *c, struct sed *s)
+/* Brings the table of rank 0 to all ranks: its entries once to each node, since with eight groups
+ * they have more than a megabyte. */
+static void share(const struct comm *c, struct sed *s, const struct entry *table)
 {
     int n[2] = {s->nage, s->nmetal};
     comm_bcast(c, n, sizeof n, 0);
@@ -246,11 +253,11 @@ static void share(const struct comm *c, struct sed *s)
     if (c->rank) {
         s->age = mem_new(sizeof *s->age * (size_t)s->nage, "spectra");
         s->metal = mem_new(sizeof *s->metal * (size_t)s->nmetal, "spectra");
-        s->entry = mem_new(sizeof *s->entry * entries(s) + 1, "spectra");
     }
     comm_bcast(c, s->age, sizeof *s->age * (size_t)s->nage, 0);
     comm_bcast(c, s->metal, sizeof *s->metal * (size_t)s->nmetal, 0);
-    comm_bcast(c, s->entry, sizeof *s->entry * entries(s), 0);
+    s->common = comm_common_new(c, table, sizeof *table * entries(s));
+    s->entry = s->common.at;
 }
 
 /* Logs the photons that a solar mass of stars emits in 10 Myr. */
@@ -266,15 +273,17 @@ static void tell(const struct sed *s)
 enum err sed_new(const struct comm *c, const struct sed_par *par, struct sed **out)
 {
     struct sed *s = mem_zero(sizeof *s, "spectra");
+    struct entry *table = NULL;
     *out = NULL;
     s->bands = par->bands;
     s->by_energy = par->by_energy;
-    enum err err = err_agree(c, c->rank ? OK : read(s, par->dir));
+    enum err err = err_agree(c, c->rank ? OK : read(s, par->dir, &table));
     if (err != OK) {
         sed_free(&s);
         return err;
     }
-    share(c, s);
+    share(c, s, table);
+    FREE(table);
     tell(s);
     *out = s;
     return OK;
@@ -285,6 +294,6 @@ void sed_free(struct sed **s)
     if (!*s) return;
     FREE((*s)->age);
     FREE((*s)->metal);
-    FREE((*s)->entry);
+    comm_common_free(&(*s)->common);
     FREE(*s);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "oct/field_sets.h"
+#include "rt/rt.h"
 #include "sim/phase.h"
 
 /* Whether octs may be created or removed in this run. */
@@ -96,7 +97,8 @@ enum err sim_refine(struct sim *s, int from)
     s->amr.refine.counted = false;
     limit_photons(s);
     for (int l = from; l < m->levelmax; l++) changes += all[l].created + all[l].removed;
-    if (s->device.on & GPU_HYDRO)
+    const bool calms = s->phys.rt && s->par->rt.upload_equilibrium_x; /* on the host */
+    if (s->device.on & GPU_HYDRO && !calms)
         values.dev = &dev;
     else if (changes > 0)
         TRY(sim_device_home(s, true));
@@ -105,7 +107,9 @@ enum err sim_refine(struct sim *s, int from)
     for (int l = from; l < m->levelmax; l++) {
         if (all[l].created + all[l].removed > 0)
             grav_forget(&s->phys.grav, l + 1), fifth_forget(s->phys.fifth, l + 1);
+        unsigned char *merging = calms && all[l].removed > 0 ? rt_merging(m, l) : NULL;
         adapt_change(m, &s->comm, s->dom, l, here[l], all[l], &values);
+        sim_rt_merged(s, l, merging);
         s->amr.noct[l + 1] = m->lev[l + 1].total;
     }
     return s->check.ghosts ? err_agree(&s->comm, check_graded(s, from)) : OK;

@@ -361,6 +361,9 @@ MUST_USE enum err sim_limits_need(struct sim *s, int l);
 MUST_USE enum err sim_rt_registers(struct sim *s, int l);
 /* sources.c: photons and ions of the initial state of level l; the log of radiation (collective) */
 void sim_rt_initial(struct sim *s, int l);
+/* sources.c: after refinement of level l: equilibrium in cells that rt_merging has listed (taken;
+ * NULL: none), and their ghosts (collective) */
+void sim_rt_merged(struct sim *s, int l, unsigned char *cells);
 void sim_rt_report(struct sim *s);
 /* Radiation in the header of a checkpoint; properties of groups that change in a run, from it. */
 void sim_rt_head(const struct sim *s, struct ckpt_radiation *h);

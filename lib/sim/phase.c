@@ -43,6 +43,9 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= s->phys.tracers == TRACER_DRIFTS ? IF_DRIFTS : 0;
     is |= s->phys.turb ? IF_DRIVEN : 0;
     is |= s->phys.rt ? IF_CHEMISTRY : 0;
+    is |= (when & IF_HEATED) && m->magnetic && (s->phys.rt || terms_wanted(s->par, TERM_LEVEL))
+              ? IF_HEATED
+              : 0;
     is |= s->phys.flux && !s->amr.refine.frozen ? IF_JUMPS : 0;
     if ((when & IF_BALANCE) && (when & ~is) == IF_BALANCE && sim_balance_due(s)) is |= IF_BALANCE;
     return (when & ~is) == 0;

@@ -48,7 +48,8 @@ enum phase_when {
     IF_STELLAR = 1 << 24,   /* sinks may have stellar objects */
     IF_FLOWS = 1 << 25,     /* the gas moves, not with static_gas */
     IF_DRIVEN = 1 << 26,    /* turbulence is driven */
-    IF_CHEMISTRY = 1 << 27  /* the gas has a chemistry, with radiation or without */
+    IF_CHEMISTRY = 1 << 27, /* the gas has a chemistry, with radiation or without */
+    IF_HEATED = 1 << 28     /* the gas has a magnetic field, and source terms or a chemistry */
 };
 
 /* Where a phase runs, and on which octs. */
@@ -97,7 +98,7 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_hand_down, step_unkick_gas, step_poisson, step_first_phi, step_force, step_energy,
     step_kick_parts, step_kick_gas, step_send_gas, step_time_step, step_receive_gas,
     step_receive_early, step_publish, step_finer, step_send_reflux, step_receive_reflux,
-    step_send_flags, step_godunov, step_kick_again, step_restrict_gas, step_move_parts, step_flag,
+    step_send_flags, step_godunov, step_kick_again, step_restrict_field, step_restrict_gas, step_move_parts, step_flag,
     step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
     step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
     step_black_holes, step_stellar, step_impose, step_diffuse, step_settle_tracers,
@@ -106,5 +107,5 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
 /* Device functions of phases (sim/phases.c). */
 typedef enum err device_phase(struct sim *s, int l, int icount, bool *done);
 device_phase unkick_gas_dev, kick_gas_dev, kick_again_dev, time_step_dev, godunov_dev, keep_phi_dev,
-    deposit_dev, poisson_dev, first_phi_dev, force_dev, energy_dev, restrict_gas_dev, enter_dev,
+    deposit_dev, poisson_dev, first_phi_dev, force_dev, energy_dev, restrict_field_dev, restrict_gas_dev, enter_dev,
     hand_down_dev, kick_parts_dev, move_parts_dev, merge_dev, drive_gas_dev;

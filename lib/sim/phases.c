@@ -345,6 +345,13 @@ enum err step_kick_again(struct sim *s, int l, int icount)
     return step_kick_gas(s, l, icount);
 }
 
+enum err step_restrict_field(struct sim *s, int l, int icount)
+{
+    (void)icount;
+    sim_restrict_gas(s, l);
+    return OK;
+}
+
 enum err step_restrict_gas(struct sim *s, int l, int icount)
 {
     sim_restrict_gas(s, l);
@@ -494,6 +501,11 @@ enum err godunov_dev(struct sim *s, int l, int icount, bool *done)
     d->bytes += sizeof(double[8]) * (double)m->nvar * (double)m->lev[l].nown;
     *done = true;
     return l < m->levelmax && s->amr.noct[l + 1] > 0 ? sim_reflux_end(s, l + 1) : OK;
+}
+
+enum err restrict_field_dev(struct sim *s, int l, int icount, bool *done)
+{
+    return restrict_gas_dev(s, l, icount, done);
 }
 
 enum err restrict_gas_dev(struct sim *s, int l, int icount, bool *done)

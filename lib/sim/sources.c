@@ -5,6 +5,7 @@
 
 #include "base/cgs.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "chem/chem.h"
 #include "ckpt/ckpt.h"
 #include "dom/ghost.h"
@@ -213,6 +214,15 @@ void sim_rt_initial(struct sim *s, int l)
 {
     const struct rt_run r = rt_run_of(s, l, NULL);
     if (s->phys.rt) rt_initial(&r, l);
+}
+
+void sim_rt_merged(struct sim *s, int l, unsigned char *cells)
+{
+    const struct rt_run r = rt_run_of(s, l, NULL);
+    if (!cells) return;
+    rt_merged(&r, l, cells);
+    ghost_fill_hydro(&s->comm, &s->mesh, l);
+    mem_free(cells);
 }
 
 void sim_rt_report(struct sim *s)

@@ -91,6 +91,10 @@ static const struct phase STEP[] = {
     ROW(jump_tracers, "tracers",     IF_PARTS | IF_JUMPS, WORK,
                                                   GAS | PARTS, UP(GAS),  PARTS | UP(PARTS)),
     GPU(kick_again,  "hydro",        FALLS, WORK | GPU_HYDRO,  GAS | FORCE, 0,             GAS),
+    /* the temperature is that without the energy of the field, which finer cells change on the
+     * faces that they share with this level */
+    GPU(restrict_field, SAME,        IF_HEATED | IF_FINER, WORK | GPU_HYDRO,
+                                                            0,            NEXT(GAS),        GAS),
     ROW(level_terms, "hydro",        IF_TERMS, WORK | OWN_COPIES,
                                                             ALL | PARTS,  0,          GAS | PARTS),
     ROW(radiation,   "radiation",    IF_GAS | IF_CHEMISTRY, WORK | OWN_COPIES,

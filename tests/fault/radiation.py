@@ -53,6 +53,8 @@ def groups(**values):
 WRONG = [
     (rt(rt_c_fraction=0.0), ['run.nml:', 'rt_c_fraction=0']),
     (rt(rt_c_fraction=1.5), ['rt_c_fraction=1.5', '&RT_PARAMS']),
+    (rt(rt_c_fraction=-0.1), ['rt_c_fraction=-0.1']),
+    (rt(rt_c_fraction=NAN), ['run.nml:', 'rt_c_fraction=nan']),
     (rt(rt_nsubcycle=0), ['run.nml:', 'rt_nsubcycle=0']),
     (rt(rt_nsubcycle=1000000), ['run.nml:', 'rt_nsubcycle=1000000', '100000']),
     (rt(rt_courant_factor=0.0), ['run.nml:', 'rt_courant_factor=0']),
@@ -322,6 +324,7 @@ def try_hdf5(v):
 def checkpoints(v):
     folder = ptah.simulate(START, 'run').outputs[-1]
     for change, words in (({'ngroups': 5}, ['ngroups=3', 'now 5']),
+                          ({'ngroups': 2}, ['group 3', 'ngroups']),
                           ({'rt': False}, ['rt='])):
         refused(v, 'restart with %s' % change, resumed(change), words)
     r = resumed({'ngroups': 5}, options=['--change-model'])

@@ -8,13 +8,17 @@ of the flux.
 'hll' is 'still' with the other fluxes, by a RAMSES that restricts the gas also with static_gas (it
 does not, so that cells whose octs are removed have the gas of long ago).
 
+In 'field' gas in a magnetic field cools beside refined gas: the field on a face that a cell shares
+with finer ones changes before the cell cools.
+
     radiation.py
 
 Measured: the same leaf cells; 2e-7 of the maximum of each field. Then the photons of our own rule:
 emitted = absorbed + left + in the box, to the digits of the log; and equal digests on two ranks.
 
 Example of a fault caught: registers of fine levels added twice, sub-steps doubled too early, ghosts
-of another time, energies of other groups, photons that push the wrong way.
+of another time, energies of other groups, photons that push the wrong way, gas that cools before
+it has the field of finer cells.
 """
 # test: tier=check timeout=120
 import lzma
@@ -36,6 +40,10 @@ TIME = 0.403626031497065
 FIELDS = ['x_HII', 'x_HeII', 'T/mu'] + ['photon_flux_0%d%s' % (g, a)
                                         for g in (1, 2, 3) for a in ('', '_x')]
 SETTINGS = {'hll': ["rt_params/rt_flux_scheme='hll'"]}
+# pressures of the leaf cells of level 3 after two steps of 'field'
+PRESSURES = np.array([5990.3439633235421, 5990.3969041934297, 5990.3982107991305,
+                      5990.4004089029149, 5990.4010471240426, 5990.4262410622123,
+                      5990.4268943626912, 5990.4275476625762])
 LIMIT = 1e-6   # of the maximum of a field
 MEAN = 1e-7    # mean difference over mean
 
@@ -79,6 +87,18 @@ def compare(v, case):
         v.check('%s: mean of %s' % (case, name), d.mean() / np.abs(want[name]).mean(), MEAN)
 
 
+def field(v):
+    """Each pressure is one of RAMSES's, and each of those is there."""
+    ptah.simulate(namelist('field'), 'field', options=['--build', BUILD + ' SOLVER=mhd'],
+                  settings=['rt_params/rt_rule=ramses'])
+    s = read_ramses.load('field/output_00002')
+    v.same('field: leaf cells', len(s.level), 1800)
+    got = s.cell['pressure'][s.level == 3]
+    off = np.abs(got[:, None] / PRESSURES - 1)
+    v.check('field: pressures', off.min(axis=1).max(), 1e-12)
+    v.check('field: all pressures', off.min(axis=0).max(), 1e-12)
+
+
 def balance(v, log):
     """Photons of all coarse steps of a log: what is missing, of those emitted."""
     rows = re.findall(r'group 1: emitted (\S+), absorbed (\S+), left (\S+), in the box (\S+),', log)
@@ -92,6 +112,7 @@ def main():
     compare(v, 'still')
     compare(v, 'moved')
     compare(v, 'hll')
+    field(v)
     short = {'options': ['--build', BUILD],
              'settings': ['output_params/tout=0.05', 'rt_params/rt_nsubcycle=3',
                           'rt_params/rt_smooth=.false.']}

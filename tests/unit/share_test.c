@@ -2,12 +2,14 @@
  * transport, with windows, without, with nodes of two ranks and with windows that are too small;
  * the number of messages does not change. Catches: a block reused before all ranks have read it, a
  * block that is never freed, a header from the wrong peer, data that do not fit into a window and
- * are not sent. */
+ * are not sent,
+ * common data that each rank of a node has, or that an exchange overwrites. */
 #include "mpicount.h"
 
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"
+#include "comm/common.h"
 #include "comm/pack.h"
 #include "comm/share.h"
 #include "comm/transport.h"
@@ -141,6 +143,45 @@ static void test_messages(void)
     }
 }
 
+static int64_t wrong(const struct comm_common *k, size_t n, int number)
+{
+    int64_t bad = 0;
+    for (size_t i = 0; i < n; i++) bad += ((const uint64_t *)k->at)[i] != value(number, 0, 0, i);
+    return bad;
+}
+
+/* Common data are those of rank 0, also after exchanges; of ranks with windows the first of the
+ * node alone has room for them, which is free at the end. */
+static void test_common(const char *name, bool shared)
+{
+    enum { N = 20001 }; /* more than one piece */
+    uint64_t *data = c.rank ? NULL : mem_new(sizeof *data * N, "test");
+    for (size_t i = 0; i < N && data; i++) data[i] = value(7, 0, 0, i);
+    const size_t usual = comm_share_keep;
+    comm_share_keep = 0;
+    comm_barrier(&c); /* blocks of earlier exchanges have been read */
+    comm_share_trim(c.share);
+    const size_t before = mem_now();
+    struct comm_common k = comm_common_new(&c, data, sizeof *data * N);
+    const size_t now = mem_now();
+    const bool holds = now - before > sizeof *data * N / 2;
+    CHECK((k.share != NULL) == shared, "%s: rank %d", name, c.rank);
+    CHECK(holds == (!shared || c.node_rank == 0), "%s: rank %d has %zu bytes", name, c.rank,
+          now - before);
+    for (int i = 0; i < 20; i++) {
+        struct packed p;
+        send(&p, i);
+        if (i % 3 == 0) comm_share_trim(c.share);
+        CHECK(receive(&p) == 0 && wrong(&k, N, 7) == 0, "%s: exchange %d", name, i);
+    }
+    comm_common_free(&k);
+    comm_barrier(&c);
+    comm_share_trim(c.share);
+    CHECK(mem_now() <= before, "%s: %zu bytes more are held", name, mem_now() - before);
+    mem_free(data);
+    comm_share_keep = usual;
+}
+
 static void test_all(const char *name)
 {
     size_t min = comm_share_min;
@@ -150,6 +191,7 @@ static void test_all(const char *name)
     test_room();
     comm_share_min = min;
     test_messages();
+    test_common(name, c.share != NULL);
 }
 
 static void with_windows(const char *name)
@@ -178,6 +220,7 @@ static void test_nodes(void)
         CHECK(comm_share_near(c.share, r) == (!alone && r / 2 == c.rank / 2), "rank %d", r);
     comm_share_min = 1;
     test_values("nodes of two");
+    test_common("nodes of two", !alone);
     comm_share_min = min;
     comm_share_free(&c.share);
     setenv("PTAH_NODE_RANKS", "1", 1);
@@ -197,6 +240,7 @@ int main(int argc, char **argv)
     comm_share_max = 3 * 4096;
     c.share = comm_share_new(&c);
     test_values("too small");
+    test_common("too small", false);
     comm_piece_max = 64; /* data that do not fit are sent in pieces */
     test_values("too small, short pieces");
     comm_share_free(&c.share);
