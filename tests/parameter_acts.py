@@ -26,6 +26,7 @@ ACTS = {
         rt/rt_v_region=0.1 rt/rt_w_region=0.1""",
     'lit': 'rt/rt_n_bound=2e-4 rt/rt_u_bound=0.3 rt/rt_v_bound=0.3 rt/rt_w_bound=0.3',
     'case_a': 'rt_groups/spec2group=2',
+    'fading': 'rt/upload_equilibrium_x=T',
     'fronts': """
         rt/rt_err_grad_xhii=-1 rt/rt_floor_xhii=10""",
     'beams': 'rt/rt_err_grad_cn=-1 rt/rt_floor_cn=10',

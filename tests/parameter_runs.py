@@ -548,6 +548,11 @@ BEAMS = vary(RAYS, 'rt/rt_err_grad_n', 'rt/rt_floor_n',
              rt={'rt_err_grad_cn': [0.8], 'rt_floor_cn': [1e-5]})
 TAILS = vary(RAYS, 'rt/rt_err_grad_n', 'rt/rt_floor_n',
              rt={'rt_err_grad_xhi': 0.3, 'rt_floor_xhi': 1e-3})
+# photons that are absorbed soon: their mesh is removed
+FADING = vary(RAYS, run={'nstepmax': 3},
+              rt={'rt_nsource': 0, 'rt_nregion': 1, 'rt_region_type': ['square'],
+                  'rt_reg_x_center': [0.4], 'rt_reg_y_center': [0.4], 'rt_reg_length_x': [0.4],
+                  'rt_reg_length_y': [0.4], 'rt_n_region': [0.05], 'rt_reg_group': [1]})
 DUST = vary(RAYS, run={'nener': 1}, rt={'rt_isIR': True, 'rt_src_group': [2, 2]},
             init={'d_region': [3e3, 6e3], 'p_region': [0.1, 0.1], 'var_region(1,1)': 0.02,
                   'var_region(2,1)': 0.02},
@@ -693,6 +698,7 @@ RUNS = {
     'lit': (1, LIT, None),
     'case_a': (1, ALL_CASES, None),
     'fronts': (1, FRONTS, None),
+    'fading': (1, FADING, None),
     'beams': (1, BEAMS, None),
     'dust': (1, DUST, None),
     'tails': (1, TAILS, None),
