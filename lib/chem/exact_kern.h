@@ -247,8 +247,7 @@ VEC_INLINE void chem_step_exact(const struct chem_par *p, const struct chem_give
     ion[CHEM_HEI] = n[CHEM_HEII];
     ion[CHEM_HEII] = p->helium ? k->nH * he * gas.x[5] : vec_of(0);
     vec ne = chem_electrons(p, k->nH, next->x);
-    chem_change(w, vec_abs(ne - w->ne), w->ne + EXACT_X * k->nH, p->law.inv_x,
-                CHEM_BY_ELECTRONS);
+    chem_change(w, vec_abs(ne - w->ne), w->ne + EXACT_X * k->nH, p->law.inv_x, CHEM_BY_ELECTRONS);
     if (p->cooling && !p->T_rad && !(p->T_const > 0)) {
         struct chem_mix m = {.n = n, .ion = ion, .ne = ne, .xH2 = gas.x[0], .xHI = gas.x[1]};
         chem_thermal(p, k, s, w, &m, shines ? light.N : next->N, next);

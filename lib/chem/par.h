@@ -47,8 +47,8 @@ struct chem_law {
     double compton, T_cmb;                       /* factor of Compton cooling; its temperature */
     double metal_measure;                        /* suppression of metal lines, times n_H */
     double inv_N, inv_T, inv_x, T_small; /* 1 / largest relative changes; unit of those of T2, K */
-    int recombine_to[CHEM_ABSORBERS];            /* group of recombination photons; -1: none */
-    bool case_b, emits;                          /* emits: photons are made */
+    int recombine_to[CHEM_ABSORBERS];    /* group of recombination photons; -1: none */
+    bool case_b, emits;                  /* emits: photons are made */
 };
 
 struct chem_par {

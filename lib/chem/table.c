@@ -58,8 +58,8 @@ static struct rate dielectronic(double T)
 
 static const double HOT_HI = 315614, HOT_HEI = 570670, HOT_HEII = 1263030;
 
-#define SLOPE_A SINGLE(1.503), SINGLE(0.522), SINGLE(0.47), SINGLE(1.923), 0, SINGLE(0.90381), \
-                -SINGLE(1.503)
+#define SLOPE_A                                                                                    \
+    SINGLE(1.503), SINGLE(0.522), SINGLE(0.47), SINGLE(1.923), 0, SINGLE(0.90381), -SINGLE(1.503)
 #define SLOPE_B 1.5, SINGLE(2.74), SINGLE(0.407), SINGLE(2.242), 0, SINGLE(0.912494), -1.5
 
 static struct rate recombine(enum chem_channel c, double T)
@@ -77,10 +77,10 @@ static struct rate recombine(enum chem_channel c, double T)
 
 /* Cooling by recombination. RAMSES has transposed digits in the slope of hydrogenic ions of case B,
  * 1.39827 for 1.39872. */
-#define COOL_A SINGLE(1.965), SINGLE(0.541), SINGLE(0.502), SINGLE(2.697), 1, SINGLE(1.35389), \
-               -SINGLE(0.965)
-#define COOL_B SINGLE(1.97), SINGLE(2.25), SINGLE(0.376), SINGLE(3.72), 1, SINGLE(1.39827), \
-               -SINGLE(0.97)
+#define COOL_A                                                                                     \
+    SINGLE(1.965), SINGLE(0.541), SINGLE(0.502), SINGLE(2.697), 1, SINGLE(1.35389), -SINGLE(0.965)
+#define COOL_B                                                                                     \
+    SINGLE(1.97), SINGLE(2.25), SINGLE(0.376), SINGLE(3.72), 1, SINGLE(1.39827), -SINGLE(0.97)
 
 static struct rate recombine_cool(enum chem_channel c, double T)
 {

@@ -137,9 +137,8 @@ static struct calm calm_of(const struct rt_job *j, lidx i, int c, const struct g
 {
     return (struct calm){.T2 = gas_cell_internal(g) / (g->rho * j->per_T2),
                          .nH = g->rho * j->hydrogen,
-                         .Z = j->metal >= 0
-                                  ? level_gas(j->lv, j->metal)[i][c] / g->rho / COOL_SOLAR
-                                  : j->rt->par->physics.z_ave};
+                         .Z = j->metal >= 0 ? level_gas(j->lv, j->metal)[i][c] / g->rho / COOL_SOLAR
+                                            : j->rt->par->physics.z_ave};
 }
 
 static void set_fractions(const struct rt_job *j, lidx i, int c, const double x[CHEM_FRACTIONS],

@@ -174,7 +174,7 @@ MUST_USE enum err rt_chemistry(const struct rt_run *r, int l, double dt);
 /* cells.c: fractions of ions of own octs of level l in equilibrium without radiation (local) */
 void rt_ionise(const struct rt_run *r, int l);
 /* cells.c: for upload_equilibrium_x: the cells of own octs of level l whose octs refinement will
- * remove, a bit for each cell of an oct (owner: FREE); and, after that, their fractions become those
- * of equilibrium with the photons of the cell (local) */
+ * remove, a bit for each cell of an oct (owner: FREE); and, after that, their fractions become
+ * those of equilibrium with the photons of the cell (local) */
 unsigned char *rt_merging(const struct mesh *m, int l);
 void rt_merged(const struct rt_run *r, int l, const unsigned char *cells);

@@ -38,8 +38,10 @@ static void add(struct sed_files *f, const char *dir, const char *name, double m
     f->at[f->n++].metal = metal;
 }
 
-/* Lists the files of each kind; *ramses: whether there is a table in the layout of RAMSES. */
-static enum err list(const char *dir, bool *ramses, struct sed_files *bpass, struct sed_files *bc03)
+/* Lists the files of each kind; *ramses: whether there is a table in the layout of RAMSES; *packed:
+ * whether there is a compressed file. */
+static enum err list(const char *dir, bool *ramses, bool *packed, struct sed_files *bpass,
+                     struct sed_files *bc03)
 {
     DIR *d = opendir(dir);
     if (!d) FAIL(ERR_FILE, "%s: %s: it should have spectra of stars", dir, strerror(errno));
@@ -47,6 +49,7 @@ static enum err list(const char *dir, bool *ramses, struct sed_files *bpass, str
         double metal = bpass_metal(e->d_name);
         if (strlen(dir) + strlen(e->d_name) + 2 > PATH_MAX) continue;
         if (strcmp(e->d_name, "all_seds.dat") == 0) *ramses = true;
+        *packed |= ends(e->d_name, ".dat.gz") || ends(e->d_name, ".ised_ASCII.gz");
         if (metal > 0 && bpass->n < SED_METALS_MAX) add(bpass, dir, e->d_name, metal);
         if (ends(e->d_name, ".ised_ASCII") && bc03->n < SED_METALS_MAX)
             add(bc03, dir, e->d_name, 0);
@@ -58,9 +61,9 @@ static enum err list(const char *dir, bool *ramses, struct sed_files *bpass, str
 enum err sed_read_library(struct sed_reading *r)
 {
     struct sed_files bpass = {0}, bc03 = {0};
-    bool ramses = false;
+    bool ramses = false, packed = false;
     enum err err;
-    TRY_OUT(list(r->dir, &ramses, &bpass, &bc03));
+    TRY_OUT(list(r->dir, &ramses, &packed, &bpass, &bc03));
     if (ramses + (bpass.n > 0) + (bc03.n > 0) > 1)
         err = err_set(ERR_FILE,
                       "%s: has files of several libraries of spectra (all_seds.dat, "
@@ -75,8 +78,8 @@ enum err sed_read_library(struct sed_reading *r)
     else
         err = err_set(ERR_FILE,
                       "%s: has no spectra of stars: neither all_seds.dat (RAMSES) nor files "
-                      "spectra*.zNNN.dat (BPASS) or *.ised_ASCII (Bruzual & Charlot)",
-                      r->dir);
+                      "spectra*.zNNN.dat (BPASS) or *.ised_ASCII (Bruzual & Charlot)%s",
+                      r->dir, packed ? "; uncompress its files (gunzip)" : "");
 out:
     FREE(bpass.at);
     FREE(bc03.at);

@@ -98,14 +98,16 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_hand_down, step_unkick_gas, step_poisson, step_first_phi, step_force, step_energy,
     step_kick_parts, step_kick_gas, step_send_gas, step_time_step, step_receive_gas,
     step_receive_early, step_publish, step_finer, step_send_reflux, step_receive_reflux,
-    step_send_flags, step_godunov, step_kick_again, step_restrict_field, step_restrict_gas, step_move_parts, step_flag,
-    step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
-    step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
-    step_black_holes, step_stellar, step_impose, step_diffuse, step_settle_tracers,
-    step_aim_tracers, step_drift_tracers, step_jump_tracers, step_swap_tracers, step_frames,
-    step_fifth, step_fifth_force, step_drive_gas, step_light, step_radiation, step_late_terms;
+    step_send_flags, step_godunov, step_kick_again, step_restrict_field, step_restrict_gas,
+    step_move_parts, step_flag, step_merge, step_add_steps, step_cooling_table, step_coarse_terms,
+    step_level_terms, step_pull_sinks, step_look_around, step_accrete, step_create_sinks,
+    step_renew_sinks, step_black_holes, step_stellar, step_impose, step_diffuse,
+    step_settle_tracers, step_aim_tracers, step_drift_tracers, step_jump_tracers, step_swap_tracers,
+    step_frames, step_fifth, step_fifth_force, step_drive_gas, step_light, step_radiation,
+    step_late_terms;
 /* Device functions of phases (sim/phases.c). */
 typedef enum err device_phase(struct sim *s, int l, int icount, bool *done);
 device_phase unkick_gas_dev, kick_gas_dev, kick_again_dev, time_step_dev, godunov_dev, keep_phi_dev,
-    deposit_dev, poisson_dev, first_phi_dev, force_dev, energy_dev, restrict_field_dev, restrict_gas_dev, enter_dev,
-    hand_down_dev, kick_parts_dev, move_parts_dev, merge_dev, drive_gas_dev;
+    deposit_dev, poisson_dev, first_phi_dev, force_dev, energy_dev, restrict_field_dev,
+    restrict_gas_dev, enter_dev, hand_down_dev, kick_parts_dev, move_parts_dev, merge_dev,
+    drive_gas_dev;
