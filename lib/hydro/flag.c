@@ -75,6 +75,13 @@ static const double *thermal_energy(const struct level *lv, lidx i, double e[8])
     return e;
 }
 
+/* Variable v of an oct. Momenta along missing axes are 0 and not read. */
+static const double *gas_row(const struct mesh *m, const struct level *lv, int v, lidx i)
+{
+    static const double none[8] = {0};
+    return v > m->ndim && v < GAS_ENERGY ? none : lv->fld[FLD_U + v][i];
+}
+
 static void level_values(const struct mesh *m, const struct level *lv, const struct jump *q,
                          const struct hydro_par *par)
 {
@@ -86,7 +93,11 @@ static void level_values(const struct mesh *m, const struct level *lv, const str
             memcpy(q->x[i], lv->fld[q->field][i], sizeof q->x[i]);
             continue;
         }
-        for (int v = 0; v < GAS_SCALARS; v++) in.u[v] = lv->fld[FLD_U + v][i];
+        if (q->field == FLD_U) { /* nothing else is read */
+            for (int k = 0; k < 8; k++) q->x[i][k] = hydro_max(lv->fld[FLD_U][i][k], par->smallr);
+            continue;
+        }
+        for (int v = 0; v < GAS_SCALARS; v++) in.u[v] = gas_row(m, lv, v, i);
         if (lv->nener > 0) in.u[GAS_ENERGY] = thermal_energy(lv, i, thermal);
         if (m->ndim < 3)
             values_of(q, 4, in, par, q->x[i], q->c ? q->c[i] : NULL);

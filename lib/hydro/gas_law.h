@@ -10,6 +10,7 @@ struct gas_law {
     bool gravity;
     double hexp;
     const struct hydro_change *change; /* changes by sources; NULL: none */
+    struct gas_look *look;             /* of each thread: the present numbers of rows */
 };
 
 /* Conservation law of the gas for the engine; see hydro.c. */
@@ -108,5 +109,9 @@ void gas_finish(struct oct_sums *o);
 /* gas_finish where the total energy contains another energy: that of the old state, of the new. */
 void gas_finish_with(struct oct_sums *o, const double *before, const double *after);
 void gas_drive_row(const struct law *law, const struct law_row *row);
+/* Makes the law look at its rows for p->fresh, if that is wanted and possible; afterwards look_end
+ * keeps what they have found. */
+void gas_look_begin(struct gas_law *g, const struct mesh *m, int l);
+void gas_look_end(struct gas_law *g, const struct mesh *m, int l);
 double gas_signal(const struct law *law, const struct patch_rows *r, double max);
 double gas_step(const struct law *law, double dx, double signal);

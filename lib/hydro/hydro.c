@@ -97,8 +97,10 @@ void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hy
     g.change = c && c->n ? c : NULL;
     if (g.change || m->gravity || p->pressure_fix || p->nvar > GAS_SCALARS)
         g.law.finish = gas_finish;
+    gas_look_begin(&g, m, l);
     patch_update(m, l, dt, &g.law,
                  &(struct patch_how){a, p->scratch, p->tile_depth - 1, p->flow, NULL});
+    gas_look_end(&g, m, l);
 }
 
 /* ---- update of one oct ---- */

@@ -23,10 +23,24 @@ enum riemann {
 enum predictor { PREDICT_MUSCL, PREDICT_PLMDE };
 enum bound_type { BOUND_PERIODIC, BOUND_REFLECT, BOUND_OUTFLOW, BOUND_IMPOSED };
 
+/* What hydro_courant keeps from step to step; zeros at first. What the next one of a level needs is
+ * found by the Godunov step before, for each row of new values while it is in the cache; whoever
+ * changes the gas or the octs of the level in between forgets it. */
+enum { HYDRO_TOTALS = 5 };
+struct hydro_fresh {
+    double last[LEVEL_MAX + 2]; /* the last signal of each level; 0: none */
+    bool wanted, sums_wanted;   /* whether the next step is to find the signal; the totals, too */
+    int level;                  /* to which it belongs; 0: forgotten */
+    bool sums;                  /* whether there are totals */
+    double signal;              /* the highest one of this rank (patch/courant.h) */
+    struct sum total[HYDRO_TOTALS]; /* mass, energy, momentum */
+};
+
 struct hydro_par {
     int nvar; /* number of conserved variables (vars.n) */
     /* scratch memory lent by the caller; NULL: allocated for each step */
     struct patch_scratch *scratch;
+    struct hydro_fresh *fresh;     /* lent; NULL: nothing is kept from step to step */
     const struct patch_flow *flow; /* lent: receives mass fluxes of steps; NULL: nothing does */
     /* lent: driven turbulence of the level, which shortens the Courant step and acts at the end of
      * hydro_update and mhd_update; NULL: none */

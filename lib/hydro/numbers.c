@@ -17,6 +17,8 @@
 #include "oct/gas_vec.h"
 #include "patch/courant.h"
 
+enum { PS = PLANE_STRIDE };
+
 /* ---- the Courant step ---- */
 
 /* Relative margins for rounding of speeds and steps, and of energies. */
@@ -295,12 +297,177 @@ static void totals_octs(void *ctx, lidx first, lidx n)
     sum_add_many(&p->of[INTERNAL], (int)n, p->x[INTERNAL]);
 }
 
+/* ---- numbers of new rows ---- */
+
+/* What a thread has found in its rows: the highest signal, totals; n octs wait in part.x. */
+struct gas_look {
+    double max;
+    struct limit limit; /* of max */
+    bool sums;
+    double vol;
+    int n;
+    struct part part;
+};
+
+/* Rows of cells of some octs in a row: 2y and 2y+1 of both planes, of which fewer dimensions have
+ * the same several times; n: cells. */
+struct looked {
+    const double *row[4];
+    int n;
+};
+
+/* Whether all cells of a row are certainly below the limit, as octs_are_slow finds it. */
+INLINE bool row_is_slow(int ndim, const double *restrict u, int n, struct limit limit,
+                        struct hydro_gas g)
+{
+    const double fast = limit.fast, most = ndim * ndim * g.gamma * (1.0 + MARGIN);
+    long long other = 0;
+#pragma omp simd simdlen(LANES) reduction(| : other)
+    for (int i = 0; i < n; i++) {
+        const double r = hydro_max(u[i], g.smallr), x = u[PS + i], y = ndim > 1 ? u[2 * PS + i] : 0,
+                     z = ndim > 2 ? u[3 * PS + i] : 0, e = u[GAS_ENERGY * PS + i] * r,
+                     kinetic = 0.5 * (x * x + y * y + z * z),
+                     thermal = (e - kinetic) + MARGIN_ENERGY * (fabs(e) + kinetic),
+                     pressure = hydro_max(g.gm1 * thermal, r * r * g.smallp),
+                     spare = fast * r - (fabs(x) + fabs(y) + fabs(z));
+        other |= (spare > 0x1p-450) & (most * pressure < spare * spare) ? 0 : 1;
+    }
+    return other == 0;
+}
+
+/* The highest of max and the speeds in a row. */
+static double row_speed(const double *u, int n, struct hydro_gas g, double max)
+{
+    double speed[2 * LINE_OCTS];
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++)
+        speed[i] = hydro_cell_speed(u[i], u[PS + i], u[2 * PS + i], u[3 * PS + i],
+                                    u[GAS_ENERGY * PS + i], g);
+    for (int i = 0; i < n; i++) max = patch_max(speed[i], max);
+    return max;
+}
+
+static void look_sum(int ndim, struct gas_look *me)
+{
+    for (int q = 0; q < MOMENTUM + ndim; q++) sum_add_many(&me->part.of[q], me->n, me->part.x[q]);
+    me->n = 0;
+}
+
+/* Adds the octs of some rows to the totals, with the operations of total_of. */
+INLINE void look_totals(int ndim, struct gas_look *me, struct looked at)
+{
+    static const int of[HYDRO_TOTALS] = {0, GAS_ENERGY, GAS_MOMENTUM, GAS_MOMENTUM + 1,
+                                         GAS_MOMENTUM + 2};
+    const double vol = me->vol;
+    if (me->n + at.n / 2 > PATCH_BLOCK) look_sum(ndim, me);
+    for (int q = 0; q < MOMENTUM + ndim; q++) {
+        double *restrict x = me->part.x[q] + me->n, cell[2 * LINE_OCTS];
+        const double *restrict a = at.row[0] + of[q] * PS, *restrict b = at.row[1] + of[q] * PS,
+                               *restrict c = at.row[2] + of[q] * PS,
+                               *restrict d = at.row[3] + of[q] * PS;
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < at.n; i++)
+            cell[i] = (a[i] * vol + c[i] * vol) + (b[i] * vol + d[i] * vol);
+        for (int i = 0; i < at.n / 2; i++) x[i] = cell[2 * i] + cell[2 * i + 1];
+    }
+    me->n += at.n / 2;
+}
+
+INLINE void look_octs(int ndim, const struct gas_law *g, struct gas_look *me, struct looked at)
+{
+    for (int k = 0; k < 1 << (ndim - 1); k++) {
+        if (row_is_slow(ndim, at.row[k], at.n, me->limit, g->gas)) continue;
+        me->max = row_speed(at.row[k], at.n, g->gas, me->max);
+        me->limit.fast = me->max * (1.0 - MARGIN);
+    }
+    if (me->sums) look_totals(ndim, me, at);
+}
+
+/* Looks at the runs of own octs of a row. */
+INLINE void look_row(int ndim, const struct sweep *s, int y, int z)
+{
+    const struct gas_law *g = gas_law_of(s);
+    struct gas_look *me = &g->look[omp_get_thread_num()];
+    for (uint32_t octs = s->slots.own[z + 1][y + 1], left; octs; octs = left) {
+        const int first = __builtin_ctz(octs), n = __builtin_ctz(~(octs >> first));
+        const int at = plane_at(s->in.w, 2 * (first - 1), 2 * y), up = at + s->in.w;
+        left = octs & ~(((1u << n) - 1) << first);
+        look_octs(ndim, g, me,
+                  (struct looked){{s->sum[0] + at, s->sum[0] + up, s->sum[1] + at, s->sum[1] + up},
+                                  2 * n});
+    }
+}
+
+static void gas_look_row(const struct sweep *s, int y, int z)
+{
+    if (s->ndim > 2)
+        look_row(3, s, y, z);
+    else if (s->ndim > 1)
+        look_row(2, s, y, z);
+    else
+        look_row(1, s, y, z);
+}
+
+void gas_look_begin(struct gas_law *g, const struct mesh *m, int l)
+{
+    const struct hydro_fresh *f = g->par->fresh;
+    const struct law *law = &g->law;
+    if (!f || !f->wanted || m->lev[l + 1].noct > 0) return;
+    if (law->finish || law->after || law->nsum > law->nvar) return;
+    const int threads = omp_get_max_threads();
+    const double least = patch_expected(f->last[l]);
+    g->look = mem_new(sizeof *g->look * (size_t)threads, "hydro totals");
+    g->law.look = gas_look_row;
+    for (int k = 0; k < threads; k++) {
+        struct gas_look *me = &g->look[k];
+        me->max = least, me->limit = (struct limit){least * (1.0 - MARGIN), 0.0};
+        me->sums = f->sums_wanted, me->vol = mesh_share(m, l), me->n = 0;
+        for (int q = 0; q < TOTALS; q++) sum_init(&me->part.of[q]);
+    }
+}
+
+void gas_look_end(struct gas_law *g, const struct mesh *m, int l)
+{
+    struct hydro_fresh *f = g->par->fresh;
+    if (!g->look) return;
+    const double least = patch_expected(f->last[l]);
+    f->sums = f->sums_wanted, f->signal = -HUGE_VAL;
+    for (int q = 0; q < HYDRO_TOTALS; q++) sum_init(&f->total[q]);
+    for (int k = 0; k < omp_get_max_threads(); k++) {
+        struct gas_look *me = &g->look[k];
+        f->signal = patch_max(me->max, f->signal);
+        look_sum(m->ndim, me);
+        for (int q = 0; q < HYDRO_TOTALS && f->sums; q++) sum_join(&f->total[q], &me->part.of[q]);
+    }
+    f->level = f->signal > least ? l : 0; /* it is not known if it has fallen that far */
+    FREE(g->look);
+}
+
+/* Whether the last step has left what is wanted now. */
+static bool is_fresh(const struct hydro_par *p, int l, const struct hydro_sums *s)
+{
+    const struct hydro_fresh *f = p->fresh;
+    return f && f->level == l && (!s || (f->sums && !s->internal));
+}
+
+static double courant_fresh(const struct mesh *m, int l, const struct gas_law *g,
+                            const struct hydro_sums *s)
+{
+    struct hydro_fresh *f = g->par->fresh;
+    f->last[l] = f->signal;
+    if (s) sum_join(s->mass, &f->total[MASS]), sum_join(s->energy, &f->total[ENERGY]);
+    for (int d = 0; d < 3 && s; d++) sum_join(&s->momentum[d], &f->total[MOMENTUM + d]);
+    return f->signal > -HUGE_VAL ? gas_step(&g->law, mesh_dx(m, l), f->signal) : HUGE_VAL;
+}
+
 double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
                      const struct hydro_sums *s)
 {
     const struct gas_law g = gas_law_make(m, p);
     const int threads = omp_get_max_threads();
-    if (!s) return patch_courant(m, l, &g.law, NULL);
+    if (is_fresh(p, l, s)) return courant_fresh(m, l, &g, s);
+    double *last = p->fresh ? &p->fresh->last[l] : NULL;
+    if (!s) return patch_courant(m, l, &g.law, last, NULL);
     struct totals t = {&m->lev[l],         mesh_share(m, l), p->smallr,
                        MOMENTUM + m->ndim, s->internal,      NULL};
     struct sum *all[TOTALS] = {s->mass,         s->energy,       s->momentum,
@@ -308,7 +475,7 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
     t.part = mem_new(sizeof *t.part * (size_t)threads, "hydro totals");
     for (int k = 0; k < threads; k++)
         for (int q = 0; q < TOTALS; q++) sum_init(&t.part[k].of[q]);
-    double dt = patch_courant(m, l, &g.law, &(struct patch_reader){totals_octs, &t});
+    double dt = patch_courant(m, l, &g.law, last, &(struct patch_reader){totals_octs, &t});
     for (int k = 0; k < threads; k++)
         for (int q = 0; q < TOTALS; q++)
             if (q < t.end || (t.internal && q == INTERNAL)) sum_join(all[q], &t.part[k].of[q]);

@@ -79,7 +79,8 @@ double mhd_courant(const struct mesh *m, int l, const struct mhd_par *p, const s
 {
     const struct mhd_law x = mhd_law_make(m, p);
     const int threads = omp_get_max_threads();
-    if (!s) return patch_courant(m, l, &x.gas.law, NULL);
+    double *last = p->gas->fresh ? &p->gas->fresh->last[l] : NULL;
+    if (!s) return patch_courant(m, l, &x.gas.law, last, NULL);
     struct totals t = {&m->lev[l], mesh_share(m, l), p->gas->smallr, NULL, NULL, m->ndim};
     struct sum *const all[MHD_TOTALS] = {s->gas.mass,        s->gas.energy,   s->gas.internal,
                                          s->magnetic,        s->gas.momentum, s->gas.momentum + 1,
@@ -87,7 +88,7 @@ double mhd_courant(const struct mesh *m, int l, const struct mhd_par *p, const s
     t.of = mem_new(sizeof *t.of * MHD_TOTALS * (size_t)threads, "hydro totals");
     t.highest = mem_zero(sizeof *t.highest * (size_t)threads, "hydro totals");
     for (int k = 0; k < threads * MHD_TOTALS; k++) sum_init(&t.of[k]);
-    double dt = patch_courant(m, l, &x.gas.law, &(struct patch_reader){totals_octs, &t});
+    double dt = patch_courant(m, l, &x.gas.law, last, &(struct patch_reader){totals_octs, &t});
     for (int k = 0; k < threads; k++) {
         for (int q = 0; q < MHD_TOTALS; q++)
             if (all[q]) sum_join(all[q], &t.of[k * MHD_TOTALS + q]);

@@ -73,9 +73,18 @@ struct patch_reader {
     void *ctx;
 };
 
+/* What the highest signal hardly falls short of, if it was `last` before: cells that are certainly
+ * below are looked at no further. A signal of a step is negative. */
+static inline double patch_expected(double last)
+{
+    if (!(last != 0.0)) return -HUGE_VAL;
+    return last > 0.0 ? 0.9 * last : last * (1 / 0.9);
+}
+
 /* The longest step that own leaf cells of level l allow (law.step); HUGE_VAL: there are none.
- * also: NULL: nothing. */
-double patch_courant(const struct mesh *m, int l, const struct law *law,
+ * last (NULL: not known): the highest signal of some step before, 0: none; becomes the
+ * present one. Bits do not depend on it. also: NULL: nothing. */
+double patch_courant(const struct mesh *m, int l, const struct law *law, double *last,
                      const struct patch_reader *also);
 #endif
 

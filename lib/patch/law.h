@@ -51,7 +51,7 @@ struct law_edges {
 
 /* Functions that may be NULL: missing (the variables by slopes of minmod), beyond (only `odd`
  * changes signs), wall, primitive (what is limited and traced are the variables), plane, extra,
- * finish, after; signal and step (the law has no Courant condition). */
+ * finish, look, after; signal and step (the law has no Courant condition). */
 struct law {
     int nvar;   /* number of conserved variables, the first of the fields, which a step replaces */
     int nfield; /* number of fields gathered; fields after the variables are read-only */
@@ -89,6 +89,9 @@ struct law {
     void (*extra)(struct sweep *s, int k, struct run at);
     /* Turns the sums of an oct into its new values, for example by sources. */
     void (*finish)(struct oct_sums *o);
+    /* Called for a row of own octs (y,z) when the sums are their new values, of a level without
+     * refined cells: reads them while they are in the cache. */
+    void (*look)(const struct sweep *s, int y, int z);
     /* Called for own octs of a row along x when they have their new values, which it changes. */
     void (*after)(const struct law *law, const struct law_row *row);
     /* The Courant condition (patch/courant.h): the highest signal of leaf cells of some octs, or

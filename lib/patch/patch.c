@@ -450,5 +450,6 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
         for (int v = 0; v < s->nvar; v++)
             if (up->new[v]) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);
     }
+    if (law->look) law->look(s, y, z);
     row_after(s, up, y, z, p->own[z + 1][y + 1]);
 }

@@ -261,6 +261,7 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
     if (timed) timer_start("balance: octs");
     grav_forget(&s->phys.grav, 1);
     fifth_forget(s->phys.fifth, 1);
+    s->phys.fresh.level = 0;
     adapt_redistribute(&s->mesh, &s->comm, was, d);
     if (timed) timer_start("balance: particles");
     if (s->par->run.pic && domain_agreement(was, d) > s->mesh.levelmin)

@@ -167,7 +167,8 @@ struct sim_amr {
 /* Equations, and the matter that they describe. */
 struct sim_physics {
     struct hydro_par hydro;
-    struct mhd_par mhd; /* of a gas with a magnetic field; gas NULL: none */
+    struct hydro_fresh fresh; /* to which hydro.fresh points */
+    struct mhd_par mhd;       /* of a gas with a magnetic field; gas NULL: none */
     struct grav_par grav;
     struct cosmo_par cosmo_par;
     struct cosmo *cosmo;       /* NULL without cosmology */

@@ -253,6 +253,9 @@ static void delay(const struct sim *s, const struct phase *p, int l)
         nanosleep(&(struct timespec){(time_t)t, (long)(1e9 * (t - floor(t)))}, NULL);
 }
 
+/* The gas of any level. */
+#define ANY_GAS (GAS | UP(GAS) | NEXT(GAS) | FINER(GAS))
+
 static enum err phase_run(struct sim *s, const struct phase *p, int l, int icount)
 {
     if (!holds(s, p->when, l, icount)) return OK;
@@ -262,6 +265,7 @@ static enum err phase_run(struct sim *s, const struct phase *p, int l, int icoun
     if (s->check.ghosts) TRY(check_ghosts(s, p, l));
     s->amr.on_ghosts = (p->where & ON_GHOSTS) && ghosts_valid(&s->mesh, l, p->reads);
     if (!s->amr.on_ghosts) ghosts_set(&s->mesh, l, p->writes, false);
+    if (p->writes & ANY_GAS) s->phys.fresh.level = 0;
     const double begin = p->where & WORK ? timer_wall() : 0.0;
     if (!done) TRY(run_dev(s, p, l, icount, &done));
     if (!done) TRY(run_here(s, p, l, icount));

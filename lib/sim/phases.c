@@ -318,6 +318,16 @@ enum err step_receive_reflux(struct sim *s, int l, int icount)
     return OK;
 }
 
+/* Wants numbers of the new gas if they are those of the next time step: if the mesh remains as it
+ * is until then. The totals are those of the coarse step. */
+static void want_fresh(struct sim *s, int l, int icount)
+{
+    const bool base = l == s->mesh.levelmin, again = !base && icount < s->time.nsubcycle[l - 1];
+    struct hydro_fresh *f = &s->phys.fresh;
+    f->sums_wanted = base && l == s->mesh.levelmax;
+    f->wanted = again || f->sums_wanted;
+}
+
 enum err step_godunov(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
@@ -330,6 +340,7 @@ enum err step_godunov(struct sim *s, int l, int icount)
     struct tracer_run tracers = sim_tracers(s);
     if (s->phys.flux && !s->amr.refine.frozen) s->phys.hydro.flow = tracers_watch(&tracers, l);
     if (!s->amr.refine.frozen) sim_drive_with(s, l);
+    want_fresh(s, l, icount);
     if (s->amr.refine.frozen)
         hydro_kick(m, l, false, 0.5 * s->time.dtnew[l],
                    &s->phys.hydro); /* static mesh: no fluxes in this step */

@@ -275,9 +275,11 @@ static enum err setup_hydro(struct sim *s)
         FAIL(ERR_PARAM, "hydro_params/npassive: this build has at most %d passive scalars",
              NVAR_MAX - GAS_SCALARS);
     patch_scratch_free(&s->phys.hydro.scratch);
+    s->phys.fresh = (struct hydro_fresh){0};
     s->phys.hydro = (struct hydro_par){
         .nvar = nvar,
         .scratch = patch_scratch_new(),
+        .fresh = &s->phys.fresh,
         .energy = energy,
         .gamma = p->gamma,
         .smallr = p->smallr,

@@ -186,7 +186,7 @@ static double longest_step(struct world *w)
     for (int l = LMIN; l <= LMAX; l++) {
         struct patch_courant_args args;
         const struct patch_courant_kernel k = {&advect_courant, &args};
-        double dev, dt = patch_courant(&w->m, l, &w->law, NULL);
+        double dev, dt = patch_courant(&w->m, l, &w->law, NULL, NULL);
         all = fmin(all, dt * (1 << (l - LMIN)));
         if (!w->on_device) continue;
         CHECK(patch_dev_courant_begin(&w->dev, &w->m, l, &w->law, &k, w->on.stream) == OK);

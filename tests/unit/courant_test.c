@@ -1,7 +1,9 @@
 /* hydro_courant compared with the min over single cells, and its sums with sums over octs: states
  * of many magnitudes, cells that differ in their last digits, cold and empty cells, NaN; with
- * gravity and without, on any number of threads. Catches, among others: a fast cell that is
- * skipped, acceleration left out, a sum that includes split cells.
+ * gravity and without, on any number of threads. Then the same from what a Godunov step finds in its
+ * new rows, whatever signal it expects. Catches, among others: a fast cell that is skipped,
+ * acceleration left out, a sum that includes split cells, an expected signal that is taken for the
+ * highest one, octs of a row that are left out.
  *
  * test: tier=quick */
 #include <math.h>
@@ -144,6 +146,87 @@ static void check_sums(const struct mesh *m, int l, const struct hydro_par *p, u
     }
 }
 
+/* ---- numbers of new rows ---- */
+
+static bool refine_near(const double *x, int l, int levelmin)
+{
+    double r = 0.36 / (1 << (l - levelmin)), d2 = 0.0;
+    for (int d = 0; d < gas_mesh_ndim; d++) d2 += (x[d] - 0.55) * (x[d] - 0.55);
+    return d2 < r * r;
+}
+
+/* Makes the values those of a mesh of fewer dimensions. */
+static void flatten(struct mesh *m)
+{
+    for (int l = BASE; l <= TOP; l++)
+        for (lidx i = 0; i < m->lev[l].nown; i++)
+            for (int v = 0; v < GAS_SCALARS; v++) {
+                const bool none = v > m->ndim && v < GAS_ENERGY;
+                double *u = m->lev[l].fld[FLD_U + v][i];
+                for (int c = 0; c < 8; c++) u[c] = none ? 0.0 : u[c % m->cells];
+            }
+}
+
+struct numbers {
+    double dt, total[HYDRO_TOTALS];
+};
+
+static struct numbers numbers_of(const struct mesh *m, int l, const struct hydro_par *p)
+{
+    struct numbers x;
+    struct sum got[HYDRO_TOTALS];
+    for (int k = 0; k < HYDRO_TOTALS; k++) sum_init(&got[k]);
+    x.dt = hydro_courant(m, l, p, &(struct hydro_sums){&got[0], &got[1], NULL, &got[2]});
+    for (int k = 0; k < HYDRO_TOTALS; k++) x.total[k] = sum_get(&got[k]);
+    return x;
+}
+
+static bool numbers_same(struct numbers a, struct numbers b)
+{
+    bool same = a.dt == b.dt;
+    for (int k = 0; k < HYDRO_TOTALS; k++)
+        same &= a.total[k] == b.total[k] || (isnan(a.total[k]) && isnan(b.total[k]));
+    return same;
+}
+
+/* expect: the signal that is expected, in units of the highest one. */
+static void check_fresh(struct mesh *m, const struct hydro_par *p, uint64_t seed, double expect)
+{
+    struct hydro_fresh fresh = {.wanted = true, .sums_wanted = true};
+    struct hydro_par q = *p;
+    const double signal = p->courant_factor * mesh_dx(m, TOP) / hydro_courant(m, TOP, p, NULL);
+    q.fresh = &fresh;
+    fresh.last[TOP] = expect * signal;
+    omp_set_num_threads(seed % 2 ? 3 : 1);
+    hydro_update(m, TOP, 1e-3 / signal * mesh_dx(m, TOP), 0.0, &q, NULL, NULL);
+    const bool kept = fresh.level == TOP;
+    const struct numbers want = numbers_of(m, TOP, p), got = numbers_of(m, TOP, &q);
+    fresh.level = 0;
+    fresh.last[TOP] = expect * signal;
+    const struct numbers again = numbers_of(m, TOP, &q);
+    CHECK(kept == (expect < 1.1), "%d dimensions, seed %d", m->ndim, (int)seed);
+    CHECK(numbers_same(got, want) && numbers_same(again, want), "%d dimensions, seed %d, %g",
+          m->ndim, (int)seed, expect);
+}
+
+static void check_rows(struct hydro_par *p)
+{
+    static const bool periodic[6] = {false};
+    static const double expect[] = {0.0, 0.5, 1.0, 2.0};
+    for (gas_mesh_ndim = 1; gas_mesh_ndim <= 3; gas_mesh_ndim++) {
+        struct mesh m;
+        gas_mesh(&m, BASE, TOP, p, false, periodic, refine_near);
+        CHECK(m.lev[TOP].nown > 2, "%d", (int)m.lev[TOP].nown);
+        for (uint64_t seed = 0; seed < 16; seed++) {
+            fill(&m, seed, seed % 8 < 4 ? tame : even);
+            flatten(&m);
+            check_fresh(&m, p, seed, expect[seed % 4]);
+        }
+        mesh_fini(&m);
+    }
+    gas_mesh_ndim = 3;
+}
+
 int main(void)
 {
     static const bool periodic[6] = {false};
@@ -162,6 +245,8 @@ int main(void)
         }
         mesh_fini(&m);
     }
+    p.riemann = RIEMANN_HLLC, p.slope_type = SLOPE_MINMOD, p.courant_factor = 0.8;
+    check_rows(&p);
     printf("courant_test: %d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
