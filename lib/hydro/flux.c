@@ -105,8 +105,8 @@ INLINE bool half_vector(const struct face_job *j)
 static const double PRODUCT_MIN = 1e-250, PRODUCT_MAX = 1e290;
 
 /* hydro_hllc_sound with one division for a face: of the quotients a/b and c/d, rounded, the first
- * is the larger one, or equal, if ad > cb. The products with their rounding errors (fma) decide that
- * exactly: the difference of the products is exact where it is as small as the errors. Returns
+ * is the larger one, or equal, if ad > cb. The products with their rounding errors (fma) decide
+ * that exactly: the difference of the products is exact where it is as small as the errors. Returns
  * whether no product was out of range. The root and two divisions of eight numbers take 50 cycles,
  * which is as long as all else that a face needs. */
 INLINE bool vector_sound_once(int n, int ndim, struct faces_at at, struct hydro_gas g,
