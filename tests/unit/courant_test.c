@@ -1,9 +1,9 @@
 /* hydro_courant compared with the min over single cells, and its sums with sums over octs: states
- * of many magnitudes, cells that differ in their last digits, cold and empty cells, NaN; with gravity
- * and without, on any number of threads. Then the same from what a Godunov step finds in its new
- * rows, whatever signal it expects. Catches, among others: a fast cell that is skipped, acceleration
- * left out, a sum that includes split cells, an expected signal that is taken for the highest one,
- * octs of a row that are left out.
+ * of many magnitudes, cells that differ in their last digits, cold and empty cells, NaN; with
+ * gravity and without, on any number of threads. Then the same from what a Godunov step finds in
+ * its new rows, whatever signal it expects. Catches, among others: a fast cell that is skipped,
+ * acceleration left out, a sum that includes split cells, an expected signal that is taken for the
+ * highest one, octs of a row that are left out.
  *
  * test: tier=quick */
 #include <math.h>
