@@ -93,6 +93,9 @@ struct domain_load {
      * is 0, as in cuRAMSES files. */
     const double *work;
     double gain; /* share of the work that a new origin must save, if more than DOMAIN_GAIN */
+    /* More work beside a plane across x, within rows of octs that are advanced together, than
+     * beside one across another axis, per oct, relative to the work of an oct. */
+    double rows;
     const double *ghosts; /* bytes of this rank's ghosts under the present domains; NULL: unknown */
     double enough;        /* max/min over ranks at which the search may end */
 };

@@ -7,6 +7,9 @@
  * work of each level in its fullest slab, and the ghosts next to the planes. The variation of slabs
  * across finer tree levels is neglected. The axis that is cut first is chosen in the same way.
  *
+ * Gas is advanced in rows along x, of cubes of TILE_OCTS octs a side. A plane across x that is not
+ * between two cubes makes two short rows of each, which cost more than planes across other axes do.
+ *
  * A new origin or axis moves most octs to other ranks, so it must save DOMAIN_GAIN of the work,
  * or more if the caller says so. */
 #include <math.h>
@@ -15,15 +18,16 @@
 #include "base/mem.h"
 #include "dom/cut.h"
 
-enum { PLACES_LOG = 6 };
+enum { PLACES_LOG = 6, TILE_OCTS = 8 };
 static const double GHOST = 0.3; /* work of a ghost relative to an oct */
 
 /* Profile along one axis. Candidate origins are the faces between octs of one level. */
 struct profile {
     int origins, slabs, nlev;
     bool periodic;
+    double rows;    /* load.rows along x, 0 along other axes */
     double *upto;   /* [nlev + 1][2 origins + 1] cumulative work, twice around; last row: cost */
-    double *layers; /* [origins] work of the octs next to a plane at an origin, both sides */
+    double *layers; /* [nlev][origins] work of octs next to a plane at an origin, both sides */
     double total;
 };
 
@@ -59,6 +63,21 @@ static double upto_at(const double *upto, double x)
     return part > 0 ? upto[b] + part * (upto[b + 1] - upto[b]) : upto[b];
 }
 
+/* Whether a plane at x, in units of the origins, is within half an oct of level l from the face of
+ * a cube. */
+static bool is_between_cubes(const struct profile *p, int l, double x)
+{
+    const double cubes = ldexp(x / p->origins, l - 1) / TILE_OCTS;
+    return fabs(cubes - rint(cubes)) < 0.5 / TILE_OCTS;
+}
+
+/* Work that a plane adds to a level. */
+static double work_beside(const struct profile *p, int l, double x)
+{
+    const double each = p->rows > 0 && !is_between_cubes(p, l, x) ? GHOST + p->rows : GHOST;
+    return each * p->layers[l * p->origins + (int)rint(x) % p->origins];
+}
+
 /* Relative work lost by load imbalance with slabs that begin at origin o. */
 static double loss_at(const struct profile *p, int o, double *end)
 {
@@ -70,9 +89,8 @@ static double loss_at(const struct profile *p, int o, double *end)
         for (int j = 0; j < p->slabs; j++)
             max = fmax(max, upto_at(upto, end[j + 1]) - upto_at(upto, end[j]));
         work += p->slabs * max;
+        for (int j = !p->periodic; j < p->slabs; j++) work += work_beside(p, l, end[j]);
     }
-    for (int j = !p->periodic; j < p->slabs; j++)
-        work += GHOST * p->layers[(int)rint(end[j]) % p->origins];
     return work / p->total - 1;
 }
 
@@ -92,8 +110,8 @@ static void profile_fill(struct profile *p, const struct domain_load *load, cons
             p->total += w;
             /* Octs in the interval, times their number side by side; each face gets half. */
             double layer = load->work[l] * (double)ghost[l * p->origins + b] * wide;
-            p->layers[b] += layer;
-            p->layers[(b + 1) % p->origins] += layer;
+            p->layers[l * p->origins + b] += layer;
+            p->layers[l * p->origins + (b + 1) % p->origins] += layer;
         }
     }
     for (int b = 1; b <= 2 * p->origins; b++) all[b] += all[b - 1];
@@ -145,7 +163,7 @@ static int origin_along(struct profile p, const struct domain_load *load, const 
 {
     p.upto = mem_zero(sizeof *p.upto * (2 * (size_t)p.origins + 1) * (size_t)(p.nlev + 1),
                       "balance");
-    p.layers = mem_zero(sizeof *p.layers * (size_t)p.origins, "balance");
+    p.layers = mem_zero(sizeof *p.layers * (size_t)(p.origins * p.nlev), "balance");
     profile_fill(&p, load, cost, ghost);
     int best = best_origin(&p, now, fmax(DOMAIN_GAIN, load->gain), loss);
     FREE(p.upto);
@@ -172,6 +190,7 @@ static struct layout layout_of(const struct domain *d, const struct cut *s, int 
     for (int a = 0; a < d->ndim; a++) {
         p.slabs = slabs_of(plan, a);
         p.periodic = plan->periodic[a];
+        p.rows = a == 0 ? s->load->rows : 0;
         if (p.slabs < 2) continue;
         const int64_t *axis = cost + a * p.nlev * origins;
         double loss;

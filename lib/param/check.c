@@ -566,8 +566,7 @@ enum err param_check_mhd(const struct params *p)
     if (!p->run.hydro) FAIL(ERR_PARAM, "mhd=.true. in &RUN_PARAMS is for gas: set hydro=.true.");
 #define MHD(holds, setting, what, advice)                                                          \
     if (holds)                                                                                     \
-        FAIL(ERR_PARAM,                                                                            \
-             "%s: %s are not built together with magnetic fields yet (run_params/mhd): %s",        \
+        FAIL(ERR_PARAM, "%s: %s not go together with a magnetic field (run_params/mhd): %s",       \
              setting, what, advice);
 #include "param/mhd.def"
     return check_slope(p);

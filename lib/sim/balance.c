@@ -22,6 +22,10 @@ static const double ENOUGH = 1.03, MORE = 1.005, ENOUGH_MAX = 1.1;
  * ORIGIN_COST if most octs do (measured with dark matter, and with gas, 64^3, on two ranks). It
  * pays when the imbalance since the last change has cost as much. */
 static const double PLANES_COST = 1, ORIGIN_COST = 2;
+/* Work of an oct with a magnetic field beside a plane within rows, more than beside another one
+ * (docs/performance.md, "Short runs on two ranks"). Gas without a field is less sensitive, and then
+ * cuts across x save more, as outputs need no octs to travel. */
+static const double ROWS_FIELD = 1;
 
 void sim_use_threads(struct sim *s)
 {
@@ -230,6 +234,7 @@ static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool st
     work_of_costs(s, work);
     if (stay) load.work = work;
     load.gain = ORIGIN_COST / fmax(steps, 1);
+    if (s->mesh.magnetic) load.rows = ROWS_FIELD;
     /* ghosts take memory and no time */
     if (stay && s->par->run.memory_balance && !(s->par->run.time_balance_alpha > 0)) {
         load.copy = w.copy;

@@ -1,5 +1,7 @@
 /* The first axis of a k-section: the one along which ranks share each level best, unless the change
- * gains too little. Catches: an axis that is fixed; one that is not that of the new domains.
+ * gains too little, and not x where that would cut cubes of 8^3 octs whose rows cost something.
+ * Catches: an axis that is fixed; one that is not that of the new domains; rows that cost the same
+ * where the plane is between two cubes.
  * test: tier=quick mpi=1,2 */
 #include <stdio.h>
 
@@ -60,6 +62,30 @@ static int axis_with(int along, double gain, double *share)
     return first;
 }
 
+/* The first axis of a box with one level, of which no axis is better than another. */
+static int axis_of(int level, double rows)
+{
+    static const double work[LEVEL_MAX + 2] = {[4] = 1, [5] = 1};
+    const int64_t count = (int64_t)1 << 3 * (level - 1);
+    struct domain_load load = {.base = level, .enough = 1.03, .work = work, .rows = rows};
+    int *levels = mem_new(sizeof *levels * (size_t)count, "test");
+    okey *key = mem_new(sizeof *key * (size_t)count, "test");
+    double *cost = mem_new(sizeof *cost * (size_t)count, "test");
+    for (okey k = 0; k < (okey)count; k++)
+        if ((int)(k % (okey)comm.size) == comm.rank)
+            levels[load.n] = level, key[load.n] = k, cost[load.n++] = 1;
+    load.level = levels, load.key = key, load.cost = cost;
+    struct domain *d = domain_new(DOMAIN_KSECTION, 2, level, walls);
+    struct domain *e = domain_balance(d, DOMAIN_KSECTION, &comm, &load, NULL);
+    const int first = e->ksec.first;
+    domain_free(e);
+    domain_free(d);
+    mem_free(levels);
+    mem_free(key);
+    mem_free(cost);
+    return first;
+}
+
 int main(int argc, char **argv)
 {
     double share;
@@ -71,6 +97,9 @@ int main(int argc, char **argv)
     }
     CHECK(axis_with(0, 10.0, &share) == 0, "another axis although it gains too little");
     CHECK(share != 0.5, "cut across x, but both ranks have half of the fine octs");
+    CHECK(axis_of(4, 0) == 0, "another axis than x for no reason");
+    CHECK(axis_of(4, 1) == 1, "a cut across the rows of the only cube");
+    CHECK(axis_of(5, 1) == 0, "another axis although the plane is between two cubes");
     double bad = failed;
     comm_add_f64(&comm, &bad, 1);
     if (!comm.rank) printf("%d passed, %d failed\n", passed, (int)bad);
