@@ -769,6 +769,23 @@ static enum err field_of_cells(const struct sim *s, struct field_maxima *max)
     return OK;
 }
 
+/* Edge solvers but 'upwind' diffuse a field in a given flow with the fast speed, and the time step of
+ * such a run counts the flow alone. */
+static void warn_field(const struct sim *s, const struct field_maxima *max)
+{
+    const struct mhd_par *p = &s->phys.mhd;
+    if (max->wall > SIM_DOUBLE * max->strength)
+        log_info(
+            " Warning: a field of %.2g passes through a reflecting wall, through which gas then "
+            "leaks (docs/method/mhd.md)",
+            max->wall);
+    if (p->flow != FLOW_NONE && p->riemann2d != MHD_EDGE_UPWIND)
+        log_info(
+            " Warning: scheme='induction' with riemann2d='%s' is unstable where waves are faster than "
+            "the flow, from which alone the time step follows: riemann2d='upwind' is not",
+            s->par->hydro.riemann2d);
+}
+
 enum err sim_check_field(const struct sim *s)
 {
     const bool files = strcmp(s->par->init.filetype, "grafic") == 0;
@@ -784,10 +801,6 @@ enum err sim_check_field(const struct sim *s)
              files ? "the fields of a cell's faces add up to nothing"
                    : "regions that touch have the same field across their faces");
     if (divb > 0) log_info(" Magnetic field: |div B| dx is at most %.2g of the strongest", divb);
-    if (max.wall > SIM_DOUBLE * max.strength)
-        log_info(
-            " Warning: a field of %.2g passes through a reflecting wall, through which gas then "
-            "leaks (docs/method/mhd.md)",
-            max.wall);
+    warn_field(s, &max);
     return OK;
 }

@@ -275,7 +275,8 @@ def refused():
         (text, mhd, ['slope_mag_type=7'], 'slope_mag_type=7.*0, 1 or 2'),
         (three, ['--build', 'SOLVER=mhd'], ['slope_mag_type=3'], '0, 1, 2, 7 or 8'),
         (text, mhd, ['difmag=.1'], 'difmag.*artificial diffusion.*set difmag=0.*RAMSES'),
-        (text, mhd, ['slope_type=5'], 'slope_type.*superbee.*0, 1, 2, 3, 7 or 8'),
+        (text, ['--build', 'NDIM=1 SOLVER=mhd'], ['slope_type=5'],
+         'slope_type.*superbee.*magnetic field.*0, 1, 2, 3, 7 or 8'),
         (text, mhd, ["scheme='plmde'"], "plmde.*scheme='muscl'"),
         (plain, ['--build', 'NDIM=2'], ["scheme='induction'"],
          "scheme='induction'.*--build SOLVER=mhd.*set scheme='muscl'"),
@@ -295,6 +296,11 @@ def refused():
     kept = ptah.simulate(text, 'divergent', 1, 1, ['A_region(2)=.1', 'allow_divb=.true.',
                                                    'run_params/nstepmax=0'], mhd)
     v.same('a divergence that is allowed is told', 'div B' in kept.err, True)
+    for solver in 'llf', 'upwind':
+        r = ptah.simulate(text, solver, 1, 1, ["riemann2d='%s'" % solver, "scheme='induction'",
+                                               'run_params/nstepmax=0'], mhd)
+        v.same('edges of a given flow that are unstable are told, ' + solver,
+               "riemann2d='upwind' is not" in r.err, solver == 'llf')
     start = run(2, 'field', 1, 'run_params/nstepmax=0').outputs[0]
     bare = ptah.simulate(plain, 'bare', 1, 1, ['run_params/nstepmax=0'], ['--build', 'NDIM=2'])
     for path, text_, setting, pattern in (
