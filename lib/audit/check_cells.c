@@ -166,6 +166,7 @@ static void report_restriction(struct cells *c, int piece, int level, okey key, 
     for (int v = 0; v < c->nvar; v++) {
         double d = fabs(a[v] - b[v]) / fmax(fmax(fabs(a[v]), fabs(b[v])), 1e-300);
         if (v >= 1 && v <= 3) d = fabs(a[v] - b[v]) / fmax(speed, 1e-300);
+        if (isnan(d)) d = HUGE_VAL;
         if (d > max && !c->stale[v]) max = d, worst = v;
     }
     source_file(k->r, FILES_HYDRO, piece, path);

@@ -39,7 +39,7 @@ def descriptor(pattern, by):
 def face(value):
     """B_x_right of the first cell of the first oct of the finest level."""
     def change(there):
-        path = os.path.join(there, 'hydro_00001.out00001')
+        path = os.path.join(there, 'hydro_%s.out00001' % there.rstrip('/')[-5:])
         with open(path, 'r+b') as f:
             data, at, start = f.read(), 0, []
             while at < len(data):
@@ -69,6 +69,23 @@ def refused(v, what, r, pattern):
     v.same(what + ': ' + pattern, bool(good) or said or r.err[-300:], True)
 
 
+def check_told(v):
+    """inspect -cc names a face that is NaN, and of split cells the variable that differs."""
+    end = mhd.run(3, 'moved', 1, 'run_params/nstepmax=2', 'foutput=2', 'interpol_var=0').outputs[-1]
+    for f in os.listdir(end):
+        if f.startswith(('exact_', 'checksums_')):
+            os.remove(os.path.join(end, f))
+    face(NAN)(end)
+    r = ptah.Run([ptah.program('inspect'), '-cc', end], '.')
+    lines = (r.out + r.err).splitlines()
+    split = [s for s in lines if 'split cell has' in s]
+    same = [s for s in split if re.search(r'has .* (\S+), the mean .* is \1$', s)]
+    v.same('the check names the face', (r.status, any('B_x_right is nan' in s for s in lines)),
+           (1, True))
+    v.same('split cells that differ from the mean of their children', (same, len(split) > 0),
+           ([], True))
+
+
 def main(ranks):
     v, text = ptah.Verdict(), mhd.namelist(3)
     start = mhd.run(3, 'start', 1, 'run_params/nstepmax=0').outputs[0]
@@ -85,6 +102,8 @@ def main(ranks):
             r = ptah.Run([ptah.program('inspect'), '-m', 'B', '-o', 'map.npy', there], '.')
             v.same('the map names the file', (r.status, 'hydro_00001.out00001: level 4' in r.err),
                    (2, True))
+    if ranks == 1:
+        check_told(v)
     for setting, pattern in SETTINGS:
         r = ptah.simulate(text, 'run', ranks, 1, [setting], ['--build', 'SOLVER=mhd'],
                           must_work=False)
