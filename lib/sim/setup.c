@@ -769,8 +769,8 @@ static enum err field_of_cells(const struct sim *s, struct field_maxima *max)
     return OK;
 }
 
-/* Edge solvers but 'upwind' diffuse a field in a given flow with the fast speed, and the time step of
- * such a run counts the flow alone. */
+/* Edge solvers but 'upwind' diffuse a field in a given flow with the fast speed, and the time step
+ * of such a run counts the flow alone. */
 static void warn_field(const struct sim *s, const struct field_maxima *max)
 {
     const struct mhd_par *p = &s->phys.mhd;
@@ -781,8 +781,8 @@ static void warn_field(const struct sim *s, const struct field_maxima *max)
             max->wall);
     if (p->flow != FLOW_NONE && p->riemann2d != MHD_EDGE_UPWIND)
         log_info(
-            " Warning: scheme='induction' with riemann2d='%s' is unstable where waves are faster than "
-            "the flow, from which alone the time step follows: riemann2d='upwind' is not",
+            " Warning: scheme='induction' with riemann2d='%s' is unstable where waves are faster "
+            "than the flow, from which alone the time step follows: riemann2d='upwind' is not",
             s->par->hydro.riemann2d);
 }
 
