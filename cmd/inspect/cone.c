@@ -18,7 +18,7 @@ enum { PIXELS = 300 };
 static const double DEGREE = 3.14159265358979323846 / 180;
 
 /* Names of the objects of a cone, in the order of enum cone_object. */
-static const char *const OBJECT[CONE_OBJECTS] = {"particles", "cells", "sinks"};
+static const char *const OBJECT[CONE_OBJECTS] = {"particles", "cells", "sinks", "galaxies"};
 
 struct bin {
     int64_t n[CONE_OBJECTS];
@@ -124,9 +124,10 @@ static void print_text(const struct cone *k)
     if (events(k) == 0) return;
     printf("# distance\t%.9g\t%.9g\n", k->far[0], k->far[1]);
     if (k->box_mpc > 0) printf("# box\t%.9g\n", k->box_mpc);
-    printf("# redshift from, to; particles; cells; sinks; distances above are in boxes%s\n"
-           "#from\tto\tparticles\tcells\tsinks\n",
-           k->box_mpc > 0 ? ", the box in Mpc" : "");
+    printf(
+        "# redshift from, to; particles; cells; sinks; galaxies; distances above are in boxes%s\n"
+        "#from\tto\tparticles\tcells\tsinks\tgalaxies\n",
+        k->box_mpc > 0 ? ", the box in Mpc" : "");
     for (int b = 0; b < k->o->cone.bins; b++) {
         put_number(stdout, 9, bin_edge(k, b));
         printf("\t");
@@ -224,8 +225,7 @@ static enum err save(struct cone *k)
     const struct picture plot = {
         .format = (enum picture_format)k->o->format, .draw = draw, .what = k};
     if (events(k) == 0)
-        FAIL(ERR_FORMAT, "%s is not drawn: the light cone has no particles, cells or sinks",
-             plot_file(k->o));
+        FAIL(ERR_FORMAT, "%s is not drawn: the light cone has no events", plot_file(k->o));
     k->colours = colours_find("inferno");
     for (int a = 0; a < 2; a++)
         if (!(k->at[a][1] > k->at[a][0])) k->at[a][0] -= 0.5, k->at[a][1] += 0.5;

@@ -95,6 +95,18 @@ void cone_events_sort(struct cone_events *e, const int64_t *id);
 /* Turns a vector into the frame of a view. */
 void cone_turn(const struct cone_view *v, const double r[3], double out[3]);
 
+/* A galaxy at a particle. */
+struct cone_galaxy {
+    int64_t id;          /* of the particle */
+    int64_t kind, clump; /* 1: of a main clump, 2: of a sub-clump, 3: orphan; number of the clump */
+    double mass, stars;  /* of the halo, code units; of the stars, solar masses */
+};
+/* Galaxies of all ranks, on rank 0; elsewhere n = 0. */
+struct cone_galaxies {
+    int64_t n;
+    struct cone_galaxy *at;
+};
+
 /* ---- files ---- */
 
 /* The part of a step that one view needs; all pointers are lent. */
@@ -109,6 +121,7 @@ struct cone_slice {
     const struct mesh *mesh;          /* its leaf cells are written, too; NULL: no gas */
     const struct catalog *sinks;      /* sinks of all ranks, on each of them; NULL: not written */
     const struct cone_events *seen;   /* of the sinks, on rank 0 */
+    const struct cone_galaxies *galaxies; /* the slice has only these; NULL: it has particles */
 };
 
 /* Events of all sinks of a catalog; clock: the times at both ends of the step. Local. */
@@ -116,14 +129,18 @@ void cone_select_sinks(const struct cone_view *v, const struct cone_shell *s,
                        const struct catalog *sinks, const double clock[2], struct cone_events *out);
 
 /* The directory of a slice, NNNNN the number of the step: cone_NNNNN, or of cuRAMSES's observers
- * light_cone/cone_NNNNN/observerN. The functions below replace an older one at once, or leave it as
- * it was. (collective, agreed)
+ * light_cone/cone_NNNNN/observerN; galaxies have cone_gal_NNNNN in place of cone_NNNNN.
+ * The functions below replace an older one at once, or leave it as it was. (collective, agreed)
  *
  * cone_write_ramses: files as RAMSES writes them; no directory if no rank has events. */
 MUST_USE enum err cone_write_ramses(const struct cone_slice *s);
 /* Files as cuRAMSES writes them: particles, gas, sinks, and info_NNNNN.txt. */
 MUST_USE enum err cone_write_curamses(const struct cone_slice *s);
-/* cone_NNNNN.h5: all events in the order of replica and identity. */
+/* Galaxies as RAMSES writes them, with three values more than particles: the mass, the kind and the
+ * number of the clump. All are in one file, in the order of replica and identity; no directory if
+ * there are none. */
+MUST_USE enum err cone_write_galaxies(const struct cone_slice *s);
+/* cone_NNNNN.h5, cone_gal_NNNNN.h5: all events in the order of replica and identity. */
 MUST_USE enum err cone_write_hdf5(const struct cone_slice *s);
 /* cone_NNNNN.fits: numbers and masses of the particles in pixels of HEALPix, in ring order. */
 MUST_USE enum err cone_write_healpix(const struct cone_slice *s, int nside);

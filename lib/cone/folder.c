@@ -17,16 +17,17 @@
 static bool ours(const char *name)
 {
     static const char *const form[] = {"cone_%5d.out%5d%n", "cone_part_%5d.out%5d%n",
-                                       "cone_hydro_%5d.out%5d%n"};
+                                       "cone_hydro_%5d.out%5d%n", "cone_gal_%5d.out%5d%n"};
     int a, b, end = 0;
     if (sscanf(name, "info_%5d.txt%n", &a, &end) == 1 && end && !name[end]) return true;
     if (sscanf(name, "cone_%5d.h5%n", &a, &end) == 1 && end && !name[end]) return true;
+    if (sscanf(name, "cone_gal_%5d.h5%n", &a, &end) == 1 && end && !name[end]) return true;
     end = 0;
     if (sscanf(name, "cone_%5d.fits%n", &a, &end) == 1 && end && !name[end]) return true;
     end = 0;
     if (sscanf(name, "cone_sink_%5d.out%n", &a, &end) == 1 && end)
         return !name[end] || strcmp(name + end, ".txt") == 0;
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
         end = 0;
         if (sscanf(name, form[i], &a, &b, &end) == 2 && end &&
             (!name[end] || strcmp(name + end, ".txt") == 0))
@@ -35,20 +36,25 @@ static bool ours(const char *name)
     return false;
 }
 
+const char *cone_name(const struct cone_slice *s)
+{
+    return s->galaxies ? "cone_gal" : "cone";
+}
+
 static enum err name_it(struct cone_folder *f, const struct cone_slice *s)
 {
     const int step = s->shell->step;
     char up[PATH_MAX];
     int n = s->view->number == 0
-                ? snprintf(f->final, sizeof f->final, "%s/cone_%05d", s->dir, step)
-                : snprintf(f->final, sizeof f->final, "%s/light_cone/cone_%05d/observer%d", s->dir,
-                           step, s->view->number);
+                ? snprintf(f->final, sizeof f->final, "%s/%s_%05d", s->dir, cone_name(s), step)
+                : snprintf(f->final, sizeof f->final, "%s/light_cone/%s_%05d/observer%d", s->dir,
+                           cone_name(s), step, s->view->number);
     if (n >= (int)sizeof f->final ||
         snprintf(f->tmp, sizeof f->tmp, "%s%s", f->final, DIR_TMP) >= (int)sizeof f->tmp)
         FAIL(ERR_FILE, "%.80s…: the path is too long", s->dir);
     if (s->comm->rank != 0) return OK;
     if (s->view->number) {
-        snprintf(up, sizeof up, "%s/light_cone/cone_%05d", s->dir, step);
+        snprintf(up, sizeof up, "%s/light_cone/%s_%05d", s->dir, cone_name(s), step);
         TRY(dir_make(up));
     }
     TRY(dir_may_remove(f->final));

@@ -12,13 +12,13 @@
 #ifdef PTAH_HDF5
 #include "hdf5/file.h"
 
-enum { VERSION = 1, BLOCK = 8192, SETS = 80, GROUPS = 3 };
+enum { VERSION = 1, BLOCK = 8192, SETS = 80, GROUPS = 4 };
 
 /* The rule by which a value of a row becomes one of a dataset: as it is, or times a power of the
  * unit of this kind at the expansion factor of the event. */
-enum unit { PLAIN, LENGTH, SPEED, MASS, DENSITY, PRESSURE };
-static const char *const UNIT[] = {"",     "Mpc (comoving)", "km/s (peculiar)",
-                                   "Msun", "g/cm3 (proper)", "erg/cm3 (proper)"};
+enum unit { PLAIN, LENGTH, SPEED, MASS, DENSITY, PRESSURE, SOLAR };
+static const char *const UNIT[] = {
+    "", "Mpc (comoving)", "km/s (peculiar)", "Msun", "g/cm3 (proper)", "erg/cm3 (proper)", "Msun"};
 
 struct set {
     char name[64];
@@ -39,7 +39,7 @@ struct group {
 struct out {
     const struct cone_slice *s;
     struct hdf5_file f;
-    struct group group[GROUPS]; /* particles, gas, sinks */
+    struct group group[GROUPS]; /* particles, gas, sinks, galaxies */
 };
 
 static void add(struct group *g, const char *name, char type, int value, int count, enum unit unit)
@@ -104,16 +104,30 @@ static void list_sinks(struct out *w, struct cone_rows *rows)
     }
 }
 
+static void list_galaxies(struct out *w, struct cone_rows *rows)
+{
+    struct group *g = &w->group[3];
+    *g = (struct group){.name = "galaxies", .rows = rows};
+    add_common(g);
+    add(g, "identity", 'q', ROW_ID, 1, PLAIN);
+    add(g, "mass", 'd', ROW_MASS, 1, MASS);
+    add(g, "stellar_mass", 'd', ROW_STARS, 1, SOLAR);
+    add(g, "kind", 'b', ROW_KIND, 1, PLAIN);
+    add(g, "clump", 'q', ROW_CLUMP, 1, PLAIN);
+}
+
 /* Fills the rows of the groups that the slice has. (collective) */
 static void fill_groups(struct out *w, struct cone_rows rows[GROUPS])
 {
     const struct cone_slice *s = w->s;
-    cone_rows_of(s, &rows[0]);
-    list_particles(w, &rows[0]);
+    if (!s->galaxies) cone_rows_of(s, &rows[0]);
+    if (!s->galaxies) list_particles(w, &rows[0]);
     if (s->mesh) cone_rows_gas(s, &rows[1]);
     if (s->mesh) list_gas(w, &rows[1]);
     if (s->sinks) cone_rows_sinks(s, &rows[2]);
     if (s->sinks) list_sinks(w, &rows[2]);
+    if (s->galaxies) cone_rows_galaxies(s, &rows[3]);
+    if (s->galaxies) list_galaxies(w, &rows[3]);
     for (int k = 0; k < GROUPS; k++)
         if (w->group[k].n)
             w->group[k].total = cone_rows_deal(&rows[k], s->comm, BLOCK, &w->group[k].first);
@@ -129,6 +143,7 @@ static double unit_at(const struct out *w, enum unit unit, double z)
     double speed = h->unit_l / h->unit_t / grown, rho = h->unit_d / (grown * grown * grown);
     switch (unit) {
     case PLAIN:
+    case SOLAR:
         return 1;
     case LENGTH:
         return w->s->shell->box_mpc;
@@ -212,6 +227,7 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     hdf5_attr(f, "header", "particles", 'q', 1, &w->group[0].total);
     hdf5_attr(f, "header", "cells", 'q', 1, &w->group[1].total);
     if (w->s->sinks) hdf5_attr(f, "header", "sinks", 'q', 1, &w->group[2].total);
+    if (w->s->galaxies) hdf5_attr(f, "header", "galaxies", 'q', 1, &w->group[3].total);
     fill_head(f, w);
     hdf5_make_sets(f);
     for (int k = 0; k < GROUPS; k++)
@@ -257,7 +273,7 @@ enum err cone_write_hdf5(const struct cone_slice *s)
     fill_groups(w, rows);
     enum err err = cone_folder_begin(&f, s);
     if (err == OK) {
-        if (snprintf(path, sizeof path, "%s/cone_%05d.h5", f.tmp, s->shell->step) >=
+        if (snprintf(path, sizeof path, "%s/%s_%05d.h5", f.tmp, cone_name(s), s->shell->step) >=
             (int)sizeof path)
             err = err_set(ERR_FILE, "%.80s…: the path is too long", f.tmp);
         hdf5_init(&w->f, s->comm, path, 0);

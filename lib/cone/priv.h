@@ -18,6 +18,8 @@ bool cone_view_holds(const struct cone_view *v, const double at[3], double turne
 /* Whether a view may have a point of a cuboid, by its middle and half its edges. */
 bool cone_view_meets(const struct cone_view *v, const double mid[3], const double half[3]);
 
+/* How the names of a slice's directory and files begin. */
+const char *cone_name(const struct cone_slice *s);
 /* A directory that gets its name when all ranks have written their files. */
 struct cone_folder {
     const struct comm *c;

@@ -21,7 +21,8 @@ static enum cone_file kind_of(const char *name)
         enum cone_file kind;
     } names[] = {{"cone_%5d.out%5d%n", CONE_OUT},
                  {"cone_part_%5d.out%5d%n", CONE_PART},
-                 {"cone_hydro_%5d.out%5d%n", CONE_HYDRO}};
+                 {"cone_hydro_%5d.out%5d%n", CONE_HYDRO},
+                 {"cone_gal_%5d.out%5d%n", CONE_GAL}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         end = 0;
         if (sscanf(name, names[i].form, &a, &b, &end) == 2 && end && !name[end])
@@ -30,6 +31,8 @@ static enum cone_file kind_of(const char *name)
     end = 0;
     if (sscanf(name, "cone_sink_%5d.out%n", &a, &end) == 1 && end && !name[end]) return CONE_SINK;
     if (sscanf(name, "cone_%5d.h5%n", &a, &end) == 1 && end && !name[end]) return CONE_H5;
+    end = 0;
+    if (sscanf(name, "cone_gal_%5d.h5%n", &a, &end) == 1 && end && !name[end]) return CONE_H5;
     return CONE_NONE;
 }
 

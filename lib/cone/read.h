@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 
-enum cone_object { CONE_PARTICLES, CONE_CELLS, CONE_SINKS, CONE_OBJECTS };
+enum cone_object { CONE_PARTICLES, CONE_CELLS, CONE_SINKS, CONE_GALAXIES, CONE_OBJECTS };
 
 /* Some events of a file. */
 struct cone_batch {

@@ -64,6 +64,7 @@ static enum err hand_over(struct reader *r)
     const struct cone_batch b = {.n = r->n,
                                  .what = r->kind == CONE_HYDRO  ? CONE_CELLS
                                          : r->kind == CONE_SINK ? CONE_SINKS
+                                         : r->kind == CONE_GAL  ? CONE_GALAXIES
                                                                 : CONE_PARTICLES,
                                  .r = {r->x[0], r->x[1], r->x[2]},
                                  .z = r->x[3]};
@@ -93,6 +94,7 @@ static enum err read_particles(struct reader *r)
     for (int d = 0; d < 3; d++) {
         TRY(get4(r, "positions", r->x[d]));
         TRY(get4(r, "velocities", NULL));
+        if (r->kind == CONE_GAL) TRY(get4(r, "masses, kinds and clumps", NULL));
     }
     if (r->kind == CONE_PART) TRY(fort_skip(&r->f, "mass, birth and metallicity", 3));
     TRY(get4(r, "redshifts", r->x[3]));

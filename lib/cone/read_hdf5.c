@@ -11,7 +11,8 @@ enum { BLOCK = 8192, VERSION = 1, FORMAT_MAX = 64 };
 
 static const char *const SETS[CONE_OBJECTS][2] = {{"particles/position", "particles/redshift"},
                                                   {"gas/position", "gas/redshift"},
-                                                  {"sinks/position", "sinks/redshift"}};
+                                                  {"sinks/position", "sinks/redshift"},
+                                                  {"galaxies/position", "galaxies/redshift"}};
 
 struct reader {
     struct h5_file f;
@@ -149,6 +150,7 @@ static enum err read_all(struct reader *r, cone_batch_fn *fn, void *ctx)
     TRY(read_sums(r));
     r->row = mem_new(sizeof(double) * 7 * BLOCK, "light cone");
     for (int k = 0; k < 4; k++) r->x[k] = r->row + (3 + k) * BLOCK;
+    if (h5_find(&r->f, "galaxies")) return read_group(r, CONE_GALAXIES, fn, ctx);
     TRY(read_group(r, CONE_PARTICLES, fn, ctx));
     if (h5_find(&r->f, "gas")) TRY(read_group(r, CONE_CELLS, fn, ctx));
     return h5_find(&r->f, "sinks") ? read_group(r, CONE_SINKS, fn, ctx) : OK;

@@ -2,7 +2,7 @@
 #pragma once
 #include "cone/read.h"
 
-enum cone_file { CONE_NONE, CONE_OUT, CONE_PART, CONE_HYDRO, CONE_SINK, CONE_H5 };
+enum cone_file { CONE_NONE, CONE_OUT, CONE_PART, CONE_HYDRO, CONE_SINK, CONE_GAL, CONE_H5 };
 
 /* The number of events of the file path by the text file beside it. */
 enum err cone_told(const char *path, enum cone_file kind, int64_t *n);

@@ -23,6 +23,11 @@ enum {
     ROW_GAS, /* density, pressure, scalars, then the potential */
     /* of sinks, behind mass and identity: the columns of cone_sink_column */
     ROW_SINK = ROW_ID + 1,
+    /* of galaxies, behind mass and identity; int64_t, but for the mass of the stars */
+    ROW_KIND = ROW_ID + 1,
+    ROW_CLUMP,
+    ROW_STARS,
+    ROW_GALAXY
 };
 
 /* Further values of a sink in the order of cuRAMSES's files: birth time, masses, angular momentum
@@ -63,6 +68,8 @@ void cone_rows_of(const struct cone_slice *s, struct cone_rows *out);
 void cone_rows_gas(const struct cone_slice *s, struct cone_rows *out);
 /* Rows of the sinks that have events, in order: on rank 0. */
 void cone_rows_sinks(const struct cone_slice *s, struct cone_rows *out);
+/* Rows of the galaxies whose particles have events, in order: on rank 0. (collective) */
+void cone_rows_galaxies(const struct cone_slice *s, struct cone_rows *out);
 /* Orders the rows of this rank. */
 void cone_rows_sort(struct cone_rows *r);
 /* Orders the rows of all ranks: this rank gets *first … *first + n − 1, and *first is a multiple

@@ -5,6 +5,7 @@
  * its mass now, that of a sub-clump or of an orphan the greatest that it had. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
@@ -43,22 +44,79 @@ double lineage_stellar_mass(const struct lineage_galaxy_par *p, double mass, int
     return pow(10, r.log_e + r.log_m1 + shape(&r, x) - shape(&r, 0) + r.scatter * rng_normal(&g));
 }
 
-static void write_galaxy(FILE *f, int64_t clump, double mass, const double x[3], int64_t id)
-{
-    fprintf(f, "%20ld ", (long)clump);
-    fortran_real(f, 20, 12, mass);
-    for (int d = 0; d < 3; d++) {
-        fprintf(f, " ");
-        fortran_real(f, 20, 12, x[d]);
-    }
-    fprintf(f, " %20ld\n", (long)id);
-}
+/* ---- the list ---- */
 
 MEM_ORDER(order_spot, struct lineage_spot, id)
 
-char *lineage_galaxies_text(const struct lineage_clumps *now, const struct lineage_past *past,
-                            int64_t n, const struct lineage_spot *spot,
-                            const struct lineage_galaxy_par *p, size_t *bytes)
+static struct lineage_galaxy galaxy_of_clump(const struct lineage_clumps *now, int64_t b,
+                                             const struct lineage_galaxy_par *p)
+{
+    const int64_t id = now->groups.particle[now->groups.first[b]];
+    const bool is_main = now->at[b].parent == now->at[b].index;
+    struct lineage_galaxy g = {.kind = is_main ? LINEAGE_MAIN : LINEAGE_SATELLITE,
+                               .clump = now->groups.id[b],
+                               .particle = id,
+                               .mass = is_main ? now->whole[b] : now->groups.peak[b]};
+    g.stars = lineage_stellar_mass(p, g.mass, id);
+    memcpy(g.x, now->galaxy[b], sizeof g.x);
+    return g;
+}
+
+struct lineage_galaxy *lineage_galaxies(const struct lineage_clumps *now,
+                                        const struct lineage_past *past, int64_t n,
+                                        const struct lineage_spot *spot,
+                                        const struct lineage_galaxy_par *p, int64_t *count)
+{
+    struct lineage_galaxy *g = mem_new(sizeof *g * (size_t)(now->groups.n + past->n) + 1,
+                                       "galaxies");
+    *count = now->groups.n;
+    for (int64_t b = 0; b < now->groups.n; b++) g[b] = galaxy_of_clump(now, b, p);
+    for (int64_t i = 0; i < past->n; i++) {
+        struct lineage_spot want = {.id = past->at[i].galaxy};
+        const struct lineage_spot *s = mem_find(&want, spot, (size_t)n, sizeof *spot, order_spot);
+        if (!s) continue;
+        g[(*count)++] = (struct lineage_galaxy){
+            .kind = LINEAGE_ORPHAN,
+            .particle = s->id,
+            .mass = past->at[i].peak,
+            .stars = lineage_stellar_mass(p, past->at[i].peak, s->id),
+            .x = {s->x[0], s->x[1], s->x[2]}};
+    }
+    return g;
+}
+
+void lineage_place_orphans(const struct clumps *k, const struct comm *c,
+                           const struct lineage_groups *groups, int64_t n, struct lineage_galaxy *g)
+{
+    int64_t orphans = 0;
+    int64_t *id = mem_new(sizeof *id * (size_t)n + 1, "galaxies");
+    struct lineage_place *at = mem_new(sizeof *at * (size_t)n + 1, "galaxies");
+    for (int64_t i = 0; i < n; i++)
+        if (g[i].kind == LINEAGE_ORPHAN) id[orphans++] = g[i].particle;
+    lineage_find(k, c, groups, orphans, id, at);
+    for (int64_t i = n - 1; i >= 0; i--) {
+        if (g[i].kind != LINEAGE_ORPHAN) continue;
+        const int64_t row = at[--orphans].group;
+        g[i].clump = row < 0 ? 0 : groups->id[row];
+    }
+    FREE(at);
+    FREE(id);
+}
+
+/* ---- the table ---- */
+
+static void write_galaxy(FILE *f, const struct lineage_galaxy *g)
+{
+    fprintf(f, "%20ld ", g->kind == LINEAGE_ORPHAN ? 0L : (long)g->clump);
+    fortran_real(f, 20, 12, g->stars);
+    for (int d = 0; d < 3; d++) {
+        fprintf(f, " ");
+        fortran_real(f, 20, 12, g->x[d]);
+    }
+    fprintf(f, " %20ld\n", (long)g->particle);
+}
+
+char *lineage_galaxies_text(int64_t n, const struct lineage_galaxy *g, size_t *bytes)
 {
     static const char *const NAME[] = {"Associated_clump",  "Stellar_Mass[M_Sol]", "x", "y", "z",
                                        "Galaxy_Particle_ID"};
@@ -66,17 +124,6 @@ char *lineage_galaxies_text(const struct lineage_clumps *now, const struct linea
     FILE *f = open_memstream(&text, bytes);
     if (!f) mem_exhausted("galaxies");
     for (int i = 0; i < 6; i++) fprintf(f, "%20s%s", NAME[i], i < 5 ? " " : "\n");
-    for (int64_t b = 0; now && b < now->groups.n; b++) {
-        int64_t id = now->groups.particle[now->groups.first[b]];
-        bool is_main = now->at[b].parent == now->at[b].index;
-        double mass = is_main ? now->whole[b] : now->groups.peak[b];
-        write_galaxy(f, now->groups.id[b], lineage_stellar_mass(p, mass, id), now->galaxy[b], id);
-    }
-    for (int64_t i = 0; now && i < past->n; i++) {
-        struct lineage_spot want = {.id = past->at[i].galaxy};
-        const struct lineage_spot *s = mem_find(&want, spot, (size_t)n, sizeof *spot, order_spot);
-        if (!s) continue;
-        write_galaxy(f, 0, lineage_stellar_mass(p, past->at[i].peak, s->id), s->x, s->id);
-    }
+    for (int64_t i = 0; i < n; i++) write_galaxy(f, &g[i]);
     return mem_close_text(f, &text, bytes, "galaxies");
 }

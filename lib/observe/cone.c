@@ -1,5 +1,5 @@
 /* observe/cone: light cones (lightcone=.true.), a slice of each coarse step. */
-#include "cone/cone.h"
+#include "observe/cone.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "cosmo/cosmo.h"
 #include "io/dir.h"
-#include "observe/observe.h"
 #include "oct/field_sets.h"
 
 static bool gas_wanted(const struct params *p)
@@ -55,6 +54,7 @@ static enum err points_of(const struct observation *o, const struct cone_shell *
 static enum err write_events(const struct cone_slice *s, const struct param_lightcone *p)
 {
     if (strcmp(p->cone_format, "hdf5") == 0) return cone_write_hdf5(s);
+    if (s->galaxies) return cone_write_galaxies(s);
     if (strcmp(p->cone_format, "healpix") == 0) return cone_write_healpix(s, p->cone_nside);
     return s->view->kind == CONE_BOX ? cone_write_curamses(s) : cone_write_ramses(s);
 }
@@ -70,8 +70,9 @@ static void find_sinks(const struct observation *o, struct cone_slice *s, struct
     s->seen = seen;
 }
 
+/* galaxies: NULL for all particles. */
 static enum err write_view(const struct observation *o, const struct cone_view *v,
-                           const struct cone_shell *shell)
+                           const struct cone_shell *shell, const struct cone_galaxies *galaxies)
 {
     struct cone_events events = {0}, seen = {0};
     struct cone_points p;
@@ -82,18 +83,19 @@ static enum err write_view(const struct observation *o, const struct cone_view *
                            .shell = shell,
                            .parts = o->parts,
                            .events = &events,
-                           .mesh = gas_wanted(o->par) ? o->mesh : NULL};
+                           .mesh = gas_wanted(o->par) && !galaxies ? o->mesh : NULL,
+                           .galaxies = galaxies};
     TRY(points_of(o, shell, &p));
     cone_select(v, shell, &p, &events);
     cone_events_sort(&events, o->parts->id);
-    find_sinks(o, &s, &seen);
+    if (!galaxies) find_sinks(o, &s, &seen);
     enum err err = write_events(&s, &o->par->lightcone);
     cone_events_free(&events);
     cone_events_free(&seen);
     return err;
 }
 
-static enum err write_slice(const struct observation *o)
+static enum err write_slice(const struct observation *o, const struct cone_galaxies *galaxies)
 {
     const struct param_lightcone *p = &o->par->lightcone;
     struct cone_view v[CONE_VIEWS];
@@ -101,8 +103,20 @@ static enum err write_slice(const struct observation *o)
     if (!cone_shell_of(o->head, o->par, &shell)) return OK;
     log_info(" Computing and dumping lightcone");
     int n = cone_views(p, shell.box_mpc, v);
-    for (int i = 0; i < n; i++) TRY(write_view(o, &v[i], &shell));
+    for (int i = 0; i < n; i++) TRY(write_view(o, &v[i], &shell, galaxies));
     return OK;
+}
+
+enum err observe_cone_galaxies(const struct observation *o, const struct cone_galaxies *g)
+{
+    char why[800];
+    enum err err = write_slice(o, g);
+    if (err == OK) return OK;
+    snprintf(why, sizeof why, "%s", err_message());
+    FAIL(err,
+         "%s: the galaxies on the light cone of coarse step %d are not written, and neither is "
+         "output %d; a run that resumes from the last checkpoint writes both",
+         why, o->head->nstep_coarse, o->number);
 }
 
 /* Keeps the positions, from which the paths of the next step begin. */
@@ -140,7 +154,7 @@ static enum err run(struct observation *o)
     log_begin(o);
     /* A slice can be made only at its step. The run stops, so that no later checkpoint hides that a
      * slice is missing: a run that resumes from the last one makes it. */
-    enum err err = write_slice(o);
+    enum err err = write_slice(o, NULL);
     if (err != OK) {
         char why[800];
         snprintf(why, sizeof why, "%s", err_message());

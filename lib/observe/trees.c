@@ -10,6 +10,7 @@
 #include "ckpt/files.h"
 #include "lineage/files.h"
 #include "lineage/tables.h"
+#include "observe/cone.h"
 #include "observe/observe.h"
 #include "oct/field_sets.h"
 
@@ -132,17 +133,40 @@ static void link_clumps(struct observation *o, const struct clumps *k, struct tr
     freeze_satellites(t);
 }
 
-static void make_galaxies(struct observation *o, const struct trees *t)
+/* The galaxies of the light cone. (collective, agreed) */
+static enum err show_galaxies(struct observation *o, const struct clumps *k, const struct trees *t,
+                              int64_t n, struct lineage_galaxy *g)
+{
+    struct cone_galaxies seen = {.n = n};
+    if (!o->par->run.lightcone) return OK;
+    lineage_place_orphans(k, o->comm, &t->now.groups, n, g);
+    seen.at = mem_new(sizeof *seen.at * (size_t)n + 1, "galaxies");
+    for (int64_t i = 0; i < n; i++)
+        seen.at[i] = (struct cone_galaxy){.id = g[i].particle,
+                                          .kind = (int64_t)g[i].kind,
+                                          .clump = g[i].clump,
+                                          .mass = g[i].mass,
+                                          .stars = g[i].stars};
+    enum err err = observe_cone_galaxies(o, &seen);
+    FREE(seen.at);
+    return err;
+}
+
+/* (collective, agreed) */
+static enum err make_galaxies(struct observation *o, const struct clumps *k, const struct trees *t)
 {
     const struct ckpt_head *h = o->head;
     double size = h->unit_l, solar = h->unit_d * size * size * size / CGS_MSUN;
     struct lineage_galaxy_par par = {.aexp = h->aexp, .solar = solar, .output = o->number};
     struct ckpt_file *f = add_file(o, FILES_GALAXIES);
-    int64_t n;
+    int64_t n, count = 0;
     struct lineage_spot *spot = lineage_spots(&t->past, o->parts, o->comm, &n);
-    f->text = lineage_galaxies_text(o->comm->rank == 0 ? &t->now : NULL, &t->past, n, spot, &par,
-                                    &f->bytes);
+    struct lineage_galaxy *g = lineage_galaxies(&t->now, &t->past, n, spot, &par, &count);
+    f->text = lineage_galaxies_text(count, g, &f->bytes);
+    enum err err = show_galaxies(o, k, t, count, g);
+    FREE(g);
     FREE(spot);
+    return err;
 }
 
 static void keep_for_next(struct observation *o, const struct trees *t)
@@ -163,13 +187,13 @@ static enum err run(struct observation *o)
     lineage_clumps_make(k, o->comm, p->nmost_bound, p->use_exclusive_mass, &t.now);
     t.now.groups.output = o->number;
     link_clumps(o, k, &t);
-    if (p->make_mock_galaxies && has_tables(o, k)) make_galaxies(o, &t);
+    enum err err = p->make_mock_galaxies && has_tables(o, k) ? make_galaxies(o, k, &t) : OK;
     keep_for_next(o, &t);
     lineage_links_free(&t.links);
     lineage_clumps_free(&t.now);
     lineage_groups_free(&t.earlier);
     lineage_past_free(&t.past);
-    return OK;
+    return err;
 }
 
 const struct observer observer_trees = {.name = "merger trees",

@@ -5,6 +5,8 @@
     cone.py place       a slice that cannot be written ends the run, which says so; when it resumes,
                         the slice is there
     cone.py damage      cut and changed files: inspect --cone ends with a sentence
+    cone.py full        a full disk, or the end of the run, at calls that write galaxies: nothing
+                        has a name, and a run that resumes writes them
 
 Examples of faults caught: a search of 1e12 replicas, an angle of 0, a run that goes on without a
 slice, a count of cells taken from a damaged file.
@@ -12,6 +14,7 @@ slice, a count of cells taken from a damaged file.
 # test: parameters tier=check timeout=200
 # test: place tier=check timeout=200
 # test: damage tier=check timeout=200
+# test: full tier=check timeout=200
 import glob
 import os
 import random
@@ -19,8 +22,12 @@ import shutil
 import sys
 import tarfile
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, 'property')]
+import cone_galaxies  # noqa: E402
+import faults  # noqa: E402
 import ptah  # noqa: E402
+import read_ramses  # noqa: E402
 
 BOX = """
 &RUN_PARAMS
@@ -116,6 +123,42 @@ def place(v):
     v.same('nothing unfinished is left', glob.glob('*.tmp'), [])
 
 
+def full(v):
+    """The disk is full, or the run is killed, at calls that write the galaxies of a slice."""
+    faults.build_shim()
+    start = cone_galaxies.cone.run('run', cone_galaxies.TEXT, options=['-q'],
+                                   settings=['output_params/aout=0.285']).outputs[-1]
+    how = ['output_params/foutput=1', 'run_params/nstepmax=%d' % (
+        read_ramses.read_info(start)['nstep_coarse'] + 1)]
+    resume = ['-q', '-r', os.path.abspath(start)]
+
+    def again(name, **env):
+        os.makedirs(name, exist_ok=True)
+        env = {'LD_PRELOAD': faults.SHIM, 'FAULT_DIR': './cone_gal', **env} if env else None
+        r = ptah.simulate(cone_galaxies.TEXT, name, settings=how, options=resume, env=env,
+                          must_work=False)
+        files = {os.path.relpath(p, name): open(p, 'rb').read()
+                 for p in sorted(glob.glob(name + '/cone_gal_*/*'))}
+        return r, files
+
+    r, want = again('whole', FAULT_AT='0', FAULT_LOG=os.path.abspath('calls'))
+    v.same('there are galaxies', (r.status, len(want)), (0, 2))
+    with open('calls') as f:
+        calls = [line.split()[1] for line in f]
+    v.same('calls', ('write' in calls, 'rename' in calls), (True, True))
+    for kind, call in (('ENOSPC', 'write'), ('ENOSPC', 'rename'), ('kill', 'rename')):
+        name = kind + call
+        r, found = again(name, FAULT_KIND=kind, FAULT_AT=str(calls.index(call) + 1),
+                         FAULT_LAST='1' if kind == 'ENOSPC' else '0')
+        v.same(name + ': nothing has a name', [p for p in found if '.tmp' not in p], [])
+        if kind == 'ENOSPC':
+            v.same('status, a sentence', (r.status, r.err.count('\n'), 'galaxies' in r.err and
+                   'No space' in r.err or r.err), (2, 1, True))
+        v.same('no output', glob.glob(name + '/output_*[0-9]'), [])
+        r, found = again(name)
+        v.same('and again', (r.status, found == want), (0, True))
+
+
 def damaged(v, path, kinds):
     """Tries many damages of a file; kinds: whether the run of --cone may succeed."""
     with open(path, 'rb') as f:
@@ -164,7 +207,7 @@ def damage(v):
 
 def main():
     v = ptah.Verdict()
-    {'parameters': parameters, 'place': place, 'damage': damage}[sys.argv[1]](v)
+    {'parameters': parameters, 'place': place, 'damage': damage, 'full': full}[sys.argv[1]](v)
     v.end()
 
 
