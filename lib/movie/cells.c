@@ -226,16 +226,21 @@ static const double *variable(const struct paint *p, const struct painter *a, co
     }
 }
 
-/* The largest absolute value of a row; NaN if one of its numbers is not finite. */
+/* A bound of the absolute values of a row, by the upper halves of their bits: not finite if one of
+ * the numbers is not. */
 static double highest(const double *x, int n)
 {
-    double sum = 0, high = 0;
-#pragma omp simd reduction(+ : sum) reduction(max : high)
+    typedef uint64_t __attribute__((may_alias)) bits_of;
+    const bits_of *b = (const bits_of *)x;
+    int32_t high = 0;
     for (int i = 0; i < n; i++) {
-        sum += 0 * x[i];
-        high = fabs(x[i]) > high ? fabs(x[i]) : high;
+        const int32_t top = (int32_t)(b[i] >> 32) & INT32_MAX;
+        high = top > high ? top : high;
     }
-    return high + sum;
+    const uint64_t next = ((uint64_t)high + 1) << 32;
+    double bound;
+    memcpy(&bound, &next, sizeof bound);
+    return bound;
 }
 
 /* Leaves out the cells of a row with values that are not finite. */
@@ -408,7 +413,7 @@ void paint_block(struct paint *p, struct painter *a, const struct block *b)
     if (c.n == 0) return;
     draw(p, a, b, &c);
     for (int k = 0; k < p->ncamera; k++) {
-        if (!(c.seen >> k & 1)) continue;
+        if (!(c.seen >> k & 1) || p->plan[k].leader != k) continue;
         (p->plan[k].column[b->level].used ? columns_add : raster_add)(p, a, k, &c);
     }
 }

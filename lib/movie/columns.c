@@ -64,9 +64,55 @@ void columns_plan(const struct paint *p, struct plan *k, int level)
     if (!c->used) columns_fini(c);
 }
 
+/* ---- columns that cameras share ---- */
+
+/* Place of an oct among the slots of a side; −1: it has none. */
+static int slot_of(const struct columns *c, int side, int oct)
+{
+    const int x = oct - c->from[side];
+    return (unsigned)x < (unsigned)c->n[side] ? c->slot[side][x] : -1;
+}
+
+/* Whether columns have all octs and cells of others. */
+static bool contain(const struct columns *all, const struct columns *c)
+{
+    if (!all->used || !c->used) return false;
+    if (all->depth[0] != c->depth[0] || all->depth[1] != c->depth[1]) return false;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < c->slots[side]; i++)
+            if (slot_of(all, side, c->oct[side][i]) < 0) return false;
+    return true;
+}
+
+static bool leads(const struct paint *p, const struct plan *all, const struct plan *k)
+{
+    bool is = all->group == k->group && all->view.w == k->view.w;
+    for (int l = p->head->levelmin; is && l <= p->finest; l++)
+        is = contain(&all->column[l], &k->column[l]);
+    return is;
+}
+
+void columns_share(struct paint *p, int camera)
+{
+    struct plan *k = &p->plan[camera];
+    k->leader = camera;
+    for (int o = 0; o < camera && k->leader == camera; o++)
+        if (p->plan[o].leader == o && leads(p, &p->plan[o], k)) k->leader = o;
+    k->owner = p->plan[k->leader].owner;
+    for (int l = p->head->levelmin; l <= p->finest; l++) {
+        struct columns *c = &k->column[l];
+        for (int side = 0; c->used && side < 2; side++) {
+            c->lead[side] = mem_new(sizeof(int) * (size_t)c->slots[side] + 1, "movie frame");
+            for (int i = 0; i < c->slots[side]; i++)
+                c->lead[side][i] = slot_of(&p->plan[k->leader].column[l], side, c->oct[side][i]);
+        }
+    }
+}
+
 void columns_fini(struct columns *c)
 {
     for (int side = 0; side < 2; side++) {
+        FREE(c->lead[side]);
         FREE(c->slot[side]);
         FREE(c->oct[side]);
     }

@@ -123,16 +123,23 @@ static struct reach *reaches(const struct paint *p, const struct plan *k, int le
     return r;
 }
 
+/* NULL: nothing was added there. */
+static const int64_t *site_of(struct sheet *s, int i, int j)
+{
+    return s->tile[j / PAINT_TILE * s->across + i / PAINT_TILE] ? sheet_at(s, i, j) : NULL;
+}
+
 static void lay_squares(const struct paint *p, const struct plan *k, int level, struct image *m,
                         struct sheet *s)
 {
     struct reach *across = reaches(p, k, level, 0), *up = reaches(p, k, level, 1);
+    const struct columns *c = &k->column[level];
     const struct scale *scale = p->painter->scale[k->group];
     double sum[PAINT_VALUES][4];
-    for (int j = 0; j < s->nv; j++)
-        for (int i = 0; i < s->nu; i++) {
-            if (!s->tile[j / PAINT_TILE * s->across + i / PAINT_TILE]) continue;
-            const int64_t *site = sheet_at(s, i, j);
+    for (int j = 0; j < c->slots[1]; j++)
+        for (int i = 0; i < c->slots[0]; i++) {
+            const int64_t *site = site_of(s, c->lead[0][i], c->lead[1][j]);
+            if (!site) continue;
             const int any = m->extreme ? 0 : read_four(m, scale, site, sum);
             for (int part = 0; part < 4; part++) {
                 const int *x = across[2 * i + (part & 1)].at, *y = up[2 * j + (part >> 1)].at;
@@ -150,10 +157,10 @@ static void lay_round(const struct paint *p, const struct plan *k, int level, st
     const struct columns *c = &k->column[level];
     const struct movie_view *v = &k->view;
     const double dx = p->head->boxlen / ldexp(1, level);
-    for (int j = 0; j < s->nv; j++)
-        for (int i = 0; i < s->nu; i++) {
-            if (!s->tile[j / PAINT_TILE * s->across + i / PAINT_TILE]) continue;
-            const int64_t *site = sheet_at(s, i, j);
+    for (int j = 0; j < c->slots[1]; j++)
+        for (int i = 0; i < c->slots[0]; i++) {
+            const int64_t *site = site_of(s, c->lead[0][i], c->lead[1][j]);
+            if (!site) continue;
             for (int part = 0; part < 4; part++) {
                 const double x[3] = {(2 * c->oct[0][i] + (part & 1) + 0.5) * dx - v->centre[v->u],
                                      (2 * c->oct[1][j] + (part >> 1) + 0.5) * dx - v->centre[v->v]};
@@ -216,8 +223,8 @@ static void make_gas(struct paint *p, int c, double *sum)
     for (size_t i = 0; i < pixels * (size_t)m.n; i++) m.sum[i] = m.extreme ? -INFINITY : 0;
     for (int l = 1; l <= p->finest; l++)
         if (k->column[l].used)
-            (k->view.law.shader == SHADER_SQUARE ? lay_squares : lay_round)(p, k, l, &m,
-                                                                            &a->column[c][l]);
+            (k->view.law.shader == SHADER_SQUARE ? lay_squares : lay_round)(
+                p, k, l, &m, &a->column[k->leader][l]);
     lay_pixels(p, k, &m, &a->pixels[c]);
     for (int v = 0; v < p->ngas; v++) fill_gas(p, k, &m, v);
 }

@@ -71,6 +71,7 @@ enum err paint_begin(const struct paint_par *par, struct paint **out)
     p->plan = mem_zero(sizeof *p->plan * (size_t)p->ncamera, "movie frame");
     for (int c = 0; c < p->ncamera; c++) plan_camera(p, c, finest);
     p->finest = finest;
+    for (int c = 0; c < p->ncamera; c++) columns_share(p, c);
     for (int v = 0; v < p->ndots; v++)
         if (p->movie.variable[p->dot[v]].quantity == MOVIE_LUMINOSITY && !p->light) {
             enum err err = light_new(par, &p->light);

@@ -65,6 +65,7 @@ struct columns {
     int *slot[2];      /* [n] place among the octs that cover a pixel; −1: the oct covers none */
     int *oct[2];       /* [slots] their coordinates */
     int slots[2];
+    int *lead[2];     /* [slots] place among the slots of the camera plan.leader */
     int64_t depth[2]; /* cells depth[0] … depth[1]−1 along w are in the frame */
 };
 
@@ -83,6 +84,7 @@ struct footprint {
 struct plan {
     struct movie_view view;
     int group;
+    int leader; /* camera whose columns have all that this one sees: itself, or one before it */
     struct footprint foot[LEVEL_MAX + 2];
     struct columns column[LEVEL_MAX + 2];
     int pass[2]; /* pixels along u and v, of paint.pass */
@@ -185,6 +187,8 @@ void points_uncount(const struct paint *p, struct painter *a, int camera);
 void paint_block(struct paint *p, struct painter *a, const struct block *b);
 /* columns.c */
 void columns_plan(const struct paint *p, struct plan *k, int level);
+/* Finds the leader of a camera, once those before it have theirs. */
+void columns_share(struct paint *p, int camera);
 void columns_fini(struct columns *c);
 void columns_add(struct paint *p, struct painter *a, int camera, const struct cells *c);
 /* raster.c */

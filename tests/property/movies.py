@@ -128,6 +128,14 @@ def main_laws():
            [bool((x <= y * (1 + 1e-6)).all()) for x, y in zip(a, a[1:])], [True] * 4)
     v.same('they differ', [bool((x < y).any()) for x, y in zip(a, a[1:])], [True] * 4)
     v.check('all mass: the mean by volume', abs(a[1].mean() - (1 + 2 * mass_excess())), 0.02)
+    wide, close = ([1.0, 0.0], [0.31, 0.0])
+    shared = drawn('shared', gas, proj_axis='zz', movie_vars_txt=['dens', 'P'],
+                   deltax_frame=wide + close, deltay_frame=wide + close)
+    alone = drawn('alone', gas, proj_axis='z', movie_vars_txt=['dens', 'P'],
+                  deltax_frame=close, deltay_frame=close)
+    v.same('a close-up whose columns are those of the whole box',
+           [np.array_equal(shared['movie2 ' + k], alone['movie1 ' + k]) for k in ('dens', 'P')],
+           [True, True])
     away = drawn('away', gas, proj_axis='zz', xcentre_frame=[7.0, 0.0, 0.0, 0.0] * 2,
                  movie_vars_txt=['dens'], method_frame=['mean_mass', 'max'])
     v.same('frames of nothing are 0', [float(abs(x).max()) for x in away.values()], [0.0, 0.0])
