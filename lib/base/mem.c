@@ -225,9 +225,8 @@ static void part_touch(char *p, size_t at)
     if (at + PART > h->old) pages_touch(p + at, part_of(h->bytes, at));
 }
 
-void *mem_zero(size_t bytes, const char *name)
+static void *zero(char *p, size_t bytes)
 {
-    char *p = mem_new(bytes, name);
     if (bytes < LARGE) return memset(p, 0, bytes);
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < bytes; at += PART) {
@@ -235,6 +234,19 @@ void *mem_zero(size_t bytes, const char *name)
         memset(p + at, 0, part_of(bytes, at));
     }
     return p;
+}
+
+void *mem_zero(size_t bytes, const char *name)
+{
+    return zero(mem_new(bytes, name), bytes);
+}
+
+void *mem_zero_wide(size_t bytes, const char *name)
+{
+    char *p = mem_new(bytes, name);
+    const struct head *h = head_of(p);
+    if (h->pages) pages_wide(h->pages, h->mapped);
+    return zero(p, bytes);
 }
 
 void mem_touch(void *p)

@@ -9,6 +9,9 @@
 
 void *mem_new(size_t bytes, const char *name);           /* uninitialised */
 void *mem_zero(size_t bytes, const char *name);          /* zeroed */
+/* Zeroed, on pages of 2 MiB where the system has them: for arrays that live as long as the run and
+ * of which loops read many rows side by side, more than a core has addresses of small pages for. */
+void *mem_zero_wide(size_t bytes, const char *name);
 void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the old contents */
 /* Room for one more than the n elements of the list p; `room`, 0 at first, more than doubles. */
 #define MEM_ROOM(p, n, room, min, name)                                                            \

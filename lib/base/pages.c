@@ -122,6 +122,14 @@ void pages_trim(void)
     settle();
 }
 
+void pages_wide(void *p, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    /* Kernels without large pages refuse; the block then has small ones. */
+    (void)!madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+}
+
 void pages_touch(void *p, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE

@@ -18,5 +18,7 @@ void pages_put(void *p, size_t bytes); /* bytes as in pages_get */
 void pages_trim(void);
 /* Resizes a block and keeps its contents; the block may move. NULL: the block is unchanged. */
 void *pages_resize(void *p, size_t bytes, size_t want);
+/* Asks the system for large pages (2 MiB) within a block that has not been touched yet. */
+void pages_wide(void *p, size_t bytes);
 /* Faults in the whole pages within p..p+bytes-1 together. */
 void pages_touch(void *p, size_t bytes);

@@ -64,7 +64,7 @@ void fd_arrays_new(const struct fd_par *p, const struct brick *b, struct fd_arra
     const size_t step = array_step(b);
     const size_t n = (size_t)fd_array_count(p);
     *a = (struct fd_arrays){.block = NULL};
-    double *at = a->block = mem_zero(sizeof *at * step * n + 1, "fields");
+    double *at = a->block = mem_zero_wide(sizeof *at * step * n + 1, "fields");
     for (int f = 0; f < FD_FIELDS; f++)
         if (fd_has(p, f)) a->now[f] = at, at += step;
     for (int f = 0; f < FD_FIELDS; f++)
