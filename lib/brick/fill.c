@@ -1,6 +1,7 @@
 /* brick/fill: the exchange of halos. A message has segment after segment, field after field, row
  * after row. The halo beyond an axis that is not cut, beside a box of known cells, is copied from
- * that box, axis by axis, so that later axes copy the halo of earlier ones with it. */
+ * that box, axis by axis, so that later axes copy the halo of earlier ones with it: beyond x and y
+ * plane by plane, while the plane is in a cache. */
 #include "brick/fill.h"
 
 #include <string.h>
@@ -108,6 +109,11 @@ void brick_corners(struct brick *b, bool corners)
     brick_plan_new(b);
 }
 
+void brick_beside(struct brick *b, bool valid)
+{
+    b->plan->beside = valid;
+}
+
 /* ---- packing ---- */
 
 /* Rows of halos beyond x are too short for a call. */
@@ -143,24 +149,18 @@ static int64_t segment_cells(const struct brick_plan *q)
     return n;
 }
 
-/* Copies all segments from the fields to the messages, or back. Threads take planes. */
-static void segments_copy(struct brick *b, bool pack)
+/* Copies all segments from the fields to the messages. Threads take planes. */
+static void segments_pack(struct brick *b)
 {
     struct brick_plan *q = b->plan;
 #pragma omp parallel if (segment_cells(q) * q->nfield > FEW)
     for (int i = 0; i < q->nseg; i++) {
         const struct segment *s = &q->seg[i];
-        int64_t plane = (int64_t)s->len[0] * s->len[1], at = q->nfield * (pack ? s->out : s->in);
-        double *out = pack ? (double *)q->pack.out[s->target] + at : NULL;
-        const double *in = pack ? NULL : (const double *)q->pack.in[s->source] + at;
+        const int64_t plane = (int64_t)s->len[0] * s->len[1];
+        double *out = (double *)q->pack.out[s->target] + q->nfield * s->out;
 #pragma omp for schedule(static) nowait
-        for (int k = 0; k < q->nfield * s->len[2]; k++) {
-            double *field = q->field[k / s->len[2]];
-            if (pack)
-                plane_pack(b, s, out + k * plane, field, k % s->len[2]);
-            else
-                plane_unpack(b, s, in + k * plane, field, k % s->len[2]);
-        }
+        for (int k = 0; k < q->nfield * s->len[2]; k++)
+            plane_pack(b, s, out + k * plane, q->field[k / s->len[2]], k % s->len[2]);
     }
 }
 
@@ -197,29 +197,64 @@ static void halo_copy(const struct brick *b, double *field, int axis, const int 
                  width);
 }
 
-/* Fills the halo beyond axes that are not cut beside a box of cells that are known, which along
- * these axes is the whole mesh. */
-static void box_wrap(struct brick *b, const int first[3], const int len[3])
+/* Fills the halo of a field beyond x and y, as far as they are not cut, beside plane z of a box. */
+static void plane_wrap(const struct brick *b, double *field, const int first[3], const int len[3],
+                       int z)
+{
+    int lo[3], hi[3];
+    for (int a = 0; a < 3; a++) lo[a] = first[a], hi[a] = first[a] + len[a];
+    for (int a = 0; a < 2; a++) {
+        if (b->p[a] > 1) continue;
+        halo_copy(b, field, a, lo, hi, z);
+        lo[a] -= b->halo, hi[a] += b->halo;
+    }
+}
+
+/* Fills the halo of all fields beyond z beside a box whose planes are complete, with the halos of x
+ * and y. */
+static void planes_wrap(const struct brick *b, const int first[3], const int len[3], bool many)
+{
+    const struct brick_plan *q = b->plan;
+    int lo[3], hi[3];
+    for (int a = 0; a < 3; a++) {
+        const int more = b->p[a] > 1 ? 0 : b->halo;
+        lo[a] = first[a] - more, hi[a] = first[a] + len[a] + more;
+    }
+    const int rows = hi[1] - lo[1];
+#pragma omp parallel for schedule(static) if (many)
+    for (int k = 0; k < q->nfield * rows; k++)
+        halo_copy(b, q->field[k / rows], 2, lo, hi, lo[1] + k % rows);
+}
+
+/* Cells of the halo beside a box that are copied within the brick. */
+static int64_t wrapped_cells(const struct brick *b, const int len[3])
+{
+    int64_t cells = 1, all = 1;
+    for (int a = 0; a < 3; a++) {
+        cells *= len[a];
+        all *= len[a] + (b->p[a] > 1 ? 0 : 2 * b->halo);
+    }
+    return all - cells;
+}
+
+/* Completes a box of cells that along axes that are not cut is the whole mesh: takes it from a
+ * message, unless s is NULL, and fills the halo beyond these axes. Threads take planes, which stay
+ * in their caches meanwhile. */
+static void box_complete(struct brick *b, const int first[3], const int len[3],
+                         const struct segment *s)
 {
     struct brick_plan *q = b->plan;
-    int lo[3], hi[3];
-    int64_t cells = 1, copied = 0;
-    for (int a = 0; a < 3; a++) {
-        lo[a] = first[a], hi[a] = first[a] + len[a];
-        cells *= len[a];
+    const int64_t plane = (int64_t)len[0] * len[1], more = wrapped_cells(b, len);
+    const double *in = s ? (const double *)q->pack.in[s->source] + q->nfield * s->in : NULL;
+    const bool many = (more + (s ? s->cells : 0)) * q->nfield > FEW;
+#pragma omp parallel for schedule(static) if (many)
+    for (int k = 0; k < q->nfield * len[2]; k++) {
+        double *field = q->field[k / len[2]];
+        if (s) plane_unpack(b, s, in + k * plane, field, k % len[2]);
+        plane_wrap(b, field, first, len, first[2] + k % len[2]);
     }
-    for (int a = 0; a < 3; a++) {
-        const int by = a == 2 ? 1 : 2, slices = hi[by] - lo[by];
-        int64_t more = cells / b->own[a] * 2 * b->halo;
-        if (b->p[a] > 1) continue;
-#pragma omp parallel for schedule(static) if (more * q->nfield > FEW)
-        for (int k = 0; k < q->nfield * slices; k++)
-            halo_copy(b, q->field[k / slices], a, lo, hi, lo[by] + k % slices);
-        lo[a] -= b->halo, hi[a] += b->halo;
-        cells += more;
-        copied += more;
-    }
-    q->counts.copied += copied * q->nfield * (int64_t)sizeof(double);
+    if (b->p[2] == 1) planes_wrap(b, first, len, many);
+    q->counts.copied += more * q->nfield * (int64_t)sizeof(double);
 }
 
 /* ---- a fill ---- */
@@ -260,10 +295,10 @@ void brick_fill_begin(struct brick *b, int nfield, double *const *field)
     if (nfield == 0) return;
     brick_plan_begin(b, nfield, field);
     if (brick_is_cut(b)) {
-        segments_copy(b, true);
+        segments_pack(b);
         comm_pack_send(&b->plan->pack);
     }
-    if (b->own[0] > 0) box_wrap(b, (int[3]){0, 0, 0}, b->own);
+    if (b->own[0] > 0 && !b->plan->beside) box_complete(b, (int[3]){0, 0, 0}, b->own, NULL);
 }
 
 void brick_fill_end(struct brick *b)
@@ -272,10 +307,10 @@ void brick_fill_end(struct brick *b)
     if (q->nfield == 0) return;
     if (brick_is_cut(b)) {
         comm_pack_receive(&q->pack);
-        segments_copy(b, false);
+        for (int i = 0; i < q->nseg; i++)
+            box_complete(b, q->seg[i].to, q->seg[i].len, &q->seg[i]);
         comm_pack_done(&q->pack);
     }
-    for (int i = 0; i < q->nseg; i++) box_wrap(b, q->seg[i].to, q->seg[i].len);
     q->nfield = 0;
 }
 

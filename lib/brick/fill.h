@@ -17,6 +17,7 @@ struct segment {
 struct brick_plan {
     struct brick_place place;
     bool corners;
+    bool beside; /* brick_beside */
     int nseg, npeer;
     struct segment seg[BRICK_SEGMENTS];
     int peer[BRICK_SEGMENTS];

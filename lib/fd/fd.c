@@ -184,12 +184,21 @@ void fd_check_room(const struct fd_par *p, const struct brick *b)
     BUG_ON(last + reach > (int64_t)b->size);
 }
 
+bool fd_wraps(const struct brick *b)
+{
+    for (int d = 0; d < 3; d++)
+        if (b->p[d] == 1 && b->own[d] < b->halo) return false;
+    return true;
+}
+
 void fd_substep(const struct fd_par *p, const struct brick *b, const int lo[3], const int hi[3],
                 const struct fd_arrays *a, int i, double dt)
 {
     const struct fd_law law = fd_law(p);
-    struct fd_rows r = {.law = &law, .start = b->start, .own = b->own[0], .stage = fd_stage(i, dt)};
+    struct fd_rows r = {.law = &law, .start = b->start, .halo = b->halo, .stage = fd_stage(i, dt)};
     memcpy(r.stride, b->stride, sizeof r.stride);
+    memcpy(r.own, b->own, sizeof r.own);
+    for (int d = 0; d < 3; d++) r.wraps[d] = fd_wraps(b) && b->p[d] == 1;
     for (int k = 0; k < FD_FIELDS; k++) {
         r.now[k] = a->now[k] ? a->now[k] : a->now[FD_UX];
         r.next[k] = a->next[k], r.change[k] = a->change[k];
@@ -198,6 +207,7 @@ void fd_substep(const struct fd_par *p, const struct brick *b, const int lo[3], 
     if (!f || lo[0] >= hi[0] || lo[1] >= hi[1] || lo[2] >= hi[2]) return;
     fd_check_room(p, b);
     r.past = goes_past(p, b);
+    r.keeps = r.wraps[0] && r.past && b->own[0] >= 3 * FD_END / 2;
     const int wide = block_rows(p, b, hi[1] - lo[1], hi[2] - lo[2]);
     const int ny = (hi[1] - lo[1] + wide - 1) / wide;
     const int nz = (hi[2] - lo[2] + BLOCK_Z - 1) / BLOCK_Z;

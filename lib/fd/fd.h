@@ -74,9 +74,13 @@ static inline void fd_arrays_swap(struct fd_arrays *a)
 
 /* Substep i, 0 to 2, of a step dt on the box lo ≤ cell < hi of own cells:
  * change = α_i change + dt·F(now); next = now + β_i change. The caller swaps now and next when all
- * boxes are done. Local; uses the threads of OpenMP. */
+ * boxes are done. If fd_wraps, next values are also stored in the halo beside own cells beyond axes
+ * that are not cut (brick_beside). Local; uses the threads of OpenMP. */
 void fd_substep(const struct fd_par *p, const struct brick *b, const int lo[3], const int hi[3],
                 const struct fd_arrays *a, int i, double dt);
+
+/* Whether no axis that is not cut has fewer cells than the halo. */
+bool fd_wraps(const struct brick *b);
 
 /* Times of the substeps within a step: 0, 1/3, 3/4. */
 extern const double fd_time[FD_SUBSTEPS];

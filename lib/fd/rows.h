@@ -3,14 +3,25 @@
 #pragma once
 #include "fd/fd.h"
 
+/* Next values of the first and the last cells of a row. Vectors of up to 8 cells that begin within
+ * the halo's width of the first cell, or end as near the last one, fit. */
+enum { FD_END = 16 };
+struct fd_ends {
+    double first[FD_FIELDS][FD_END], last[FD_FIELDS][FD_END];
+};
+
 struct fd_rows {
     const struct fd_law *law;
     /* As in struct fd_arrays, but fields that the equations lack have some other one's array. */
     const double *now[FD_FIELDS];
     double *next[FD_FIELDS], *change[FD_FIELDS];
     int64_t start, stride[3];
-    int own;  /* cells of a row */
-    int past; /* 1: next values are stored past the caches */
+    int own[3], halo;
+    int wraps[3]; /* 1: next values are also stored in the halo beyond this axis */
+    int past;     /* 1: next values are stored past the caches, but for rows of the surface */
+    int far;      /* 1: next values of the row after this one will be */
+    int keeps;    /* 1: the ends of a row are kept for the halos beyond x in `ends` */
+    struct fd_ends *ends;
     struct fd_stage stage;
 };
 

@@ -186,6 +186,7 @@ static void substep(struct stencil *t, int i, double dt, bool filled)
         for (int k = 1; k < n; k++) box(t, lo[k], hi[k], i, dt);
     }
     fd_arrays_swap(&t->a);
+    brick_beside(&t->brick, fd_wraps(&t->brick));
 }
 
 static void advance(struct stencil *t, int64_t it, double dt, bool filled)
@@ -194,6 +195,7 @@ static void advance(struct stencil *t, int64_t it, double dt, bool filled)
     if (!t->force || !has_cells(&t->brick)) return;
     timer_start("force");
     force_kick(t->force, t, it, dt, &t->a.now[FD_UX]);
+    brick_beside(&t->brick, false);
     timer_start("stencil");
 }
 
