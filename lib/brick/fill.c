@@ -307,8 +307,7 @@ void brick_fill_end(struct brick *b)
     if (q->nfield == 0) return;
     if (brick_is_cut(b)) {
         comm_pack_receive(&q->pack);
-        for (int i = 0; i < q->nseg; i++)
-            box_complete(b, q->seg[i].to, q->seg[i].len, &q->seg[i]);
+        for (int i = 0; i < q->nseg; i++) box_complete(b, q->seg[i].to, q->seg[i].len, &q->seg[i]);
         comm_pack_done(&q->pack);
     }
     q->nfield = 0;

@@ -236,6 +236,7 @@ static enum err signal_speed(struct stencil *t, bool *filled, double *speed)
 /* Time series and slices that are due. Halos are valid. */
 static enum err measure(struct sim *s, struct stencil *t, double dt, bool told, bool shown)
 {
+    if (told || shown) timer_start("series");
     if (told) TRY(stencil_series_row(s, t, s->time.nstep_coarse, dt));
     return shown ? stencil_slices(s, t, s->time.nstep_coarse) : OK;
 }

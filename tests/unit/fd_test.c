@@ -391,6 +391,43 @@ static void test_large(void)
 }
 
 /* Equations that lack a part have no such values. */
+/* Next values in halos beyond axes that are not cut are those of the cells, elsewhere untouched; in
+ * arrays that are stored past the caches, whose rows begin cache lines, if x is a multiple of 8. */
+static void test_wraps(const int n[3], int cut)
+{
+    struct fd_world w = {.par = whole, .brick = {.halo = 3, .p = {1, 1, 1}, .stride = {1}}};
+    struct brick *b = &w.brick;
+    int64_t wrong = 0;
+    for (int d = 0; d < 3; d++) b->n[d] = b->own[d] = n[d];
+    if (cut >= 0) b->p[cut] = 2;
+    b->stride[1] = (n[0] + 13) / 8 * 8;
+    b->stride[2] = b->stride[1] * (n[1] + 6);
+    b->start = 8 + 3 * (b->stride[1] + b->stride[2]);
+    b->size = (size_t)(b->stride[2] * (n[2] + 7));
+    fd_arrays_new(&w.par, b, &w.a);
+    set_noise(&w, (const int[3]){0}, false);
+    fd_world_fill_all(&w);
+    for (int f = 0; f < FD_FIELDS; f++) fd_world_nan(b, w.a.next[f]);
+    const int half[3] = {n[0], n[1] / 2, n[2]}, rest[3] = {0, n[1] / 2, 0};
+    fd_substep(&w.par, b, (const int[3]){0}, half, &w.a, 0, 1e-3);
+    fd_substep(&w.par, b, rest, n, &w.a, 0, 1e-3);
+    for (int f = 0; f < FD_FIELDS; f++)
+        for (int z = -3; z < n[2] + 3; z++)
+            for (int y = -3; y < n[1] + 3; y++)
+                for (int x = -3; x < n[0] + 3; x++) {
+                    const int at[3] = {x, y, z};
+                    const double is = w.a.next[f][fd_world_at(b, x, y, z)],
+                                 cell = w.a.next[f][fd_world_at(b, fd_world_wrap(x, n[0]),
+                                                                fd_world_wrap(y, n[1]),
+                                                                fd_world_wrap(z, n[2]))];
+                    const bool other = cut >= 0 && (at[cut] < 0 || at[cut] >= n[cut]);
+                    wrong += other ? is == is : is != cell;
+                }
+    CHECK(wrong == 0, "%d × %d × %d, cut %d: %ld numbers in halos", n[0], n[1], n[2], cut,
+          (long)wrong);
+    fd_world_fini(&w);
+}
+
 static void test_lack(void)
 {
     const struct fd_par flow = variant(2, 1), frozen = variant(2, 4);
@@ -417,6 +454,11 @@ int main(void)
     test_values();
     test_lack();
     test_large();
+    for (int cut = -1; cut < 3; cut++) {
+        test_wraps((const int[3]){40, 40, 40}, cut);
+        test_wraps((const int[3]){43, 40, 40}, cut);
+        test_wraps((const int[3]){5, 9, 4}, cut);
+    }
     for (int order = 2; order <= 8; order += 2) {
         test_constant(order);
         for (int set = 0; set < 32; set++) {
