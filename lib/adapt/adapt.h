@@ -47,12 +47,8 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
  * flags are stale and finer levels may need the check again. */
 int64_t adapt_drop_ungraded(struct mesh *m, int l);
 
-/* Makes level l of a mesh from own octs that were read (ascending keys, each owned by this rank
- * under d) and from the ghosts that follow from the octs; all fields are zero. Call for l =
- * 1..levelmax, then call adapt_link once, which needs the parents of all octs. */
-void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown,
-                   const okey *own);
-void adapt_link(struct mesh *m); /* local */
+/* Makes the links of all levels of a mesh that was read (adapt/install.h). Local. */
+void adapt_link(struct mesh *m);
 /* Fills the ghosts of all fields and flags on all levels. */
 void adapt_fill(struct mesh *m, const struct comm *c);
 

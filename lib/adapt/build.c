@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "adapt/adapt.h"
+#include "adapt/install.h"
 #include "adapt/level.h"
 #include "base/mem.h"
 #include "oct/field_sets.h"
@@ -54,12 +55,13 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
 
 /* ---- a mesh that is read ---- */
 
-void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown,
-                   const okey *own)
+void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                   const struct adapt_octs *octs)
 {
-    int64_t total = nown;
+    const struct level_change read = {.unset = octs->unset};
+    int64_t total = octs->n;
     comm_add_i64(c, &total, 1);
-    level_install(m, c, d, l, total, nown, own, NULL);
+    level_install(m, c, d, l, total, octs->n, octs->key, &read);
 }
 
 void adapt_link(struct mesh *m)

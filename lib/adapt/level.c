@@ -8,6 +8,7 @@
 #include "oct/bits.h"
 #include "oct/field_sets.h"
 #include "oct/keys.h"
+#include "oct/replace.h"
 
 /* ---- copies for other ranks ---- */
 
@@ -197,12 +198,26 @@ static okey *ghosts_refined(const struct mesh *m, const struct comm *c, const st
 
 /* ---- levels ---- */
 
+static bool was_read(const struct level_change *v)
+{
+    return v && v->unset;
+}
+
 static struct mesh_moves *change_room(const struct level_change *v, struct mesh *m, int l,
                                       lidx nown, lidx nghost)
 {
     if (v && v->dev) adapt_dev_room(v->dev, m, l, nown + nghost, v->created + nghost, v->created);
     if (v) v->before(v->ctx);
     return v ? v->moves : NULL;
+}
+
+static void change(struct mesh *m, int l, const struct mesh_octs *o, const struct level_change *v)
+{
+    if (was_read(v))
+        mesh_install(m, l, o, v->unset);
+    else
+        mesh_replace(m, l, o->nown, o->own, o->nghost, o->ghost,
+                     change_room(v, m, l, o->nown, o->nghost));
 }
 
 void level_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
@@ -213,14 +228,15 @@ void level_install(struct mesh *m, const struct comm *c, const struct domain *d,
     lv->total = total;
     lv->plan.shared = c->size > 1 && total > 0;
     if (!lv->plan.shared) {
-        mesh_replace(m, l, nown, own, 0, NULL, change_room(v, m, l, nown, 0));
+        change(m, l, &(struct mesh_octs){nown, 0, own, NULL}, v);
         return;
     }
     int64_t ng;
     struct sends s = sends_find(c, d, l, nown, own);
-    okey *ghost = v ? ghosts_refined(m, c, d, l - 1, &ng) : ghosts_announced(c, &s, own, &ng);
+    okey *ghost = v && !was_read(v) ? ghosts_refined(m, c, d, l - 1, &ng)
+                                    : ghosts_announced(c, &s, own, &ng);
     plan_make(&lv->plan, d, l, &s, nown, ng, ghost);
-    mesh_replace(m, l, nown, own, (lidx)ng, ghost, change_room(v, m, l, nown, (lidx)ng));
+    change(m, l, &(struct mesh_octs){nown, (lidx)ng, own, ghost}, v);
     FREE(ghost);
     FREE(s.oct);
     FREE(s.rank);

@@ -11,7 +11,7 @@
 #include "dom/domain.h"
 #include "oct/mesh.h"
 
-/* The change of a level by refinement. */
+/* The change of a level by refinement, or, with `unset`, its first octs, which were read. */
 struct level_change {
     struct mesh_moves *moves;
     struct adapt_dev *dev; /* device whose memory is reserved; NULL: none */
@@ -19,11 +19,12 @@ struct level_change {
     /* Called when the device has or lacks the memory, before the old octs go. */
     void (*before)(void *ctx);
     void *ctx;
+    const bool *unset; /* as in mesh_install: the other members are not used then */
 };
 
 /* Replaces level l by these own octs, `total` over all ranks, and their ghosts: derived from the
- * flags of the coarser level, or announced by the owners if v is NULL. The caller sets the
- * links. */
+ * flags of the coarser level, or announced by the owners if v is NULL or the octs were read. The
+ * caller sets the links. */
 void level_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                    int64_t total, lidx nown, const okey *own, const struct level_change *v);
 /* Sets the links of levels 1..last and the parents of level last. Local. */

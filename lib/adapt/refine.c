@@ -162,7 +162,7 @@ static void created_install(struct mesh *m, const struct comm *c, const struct d
     lidx n = created_merge(lv, lv - 1, b->nnew, ref, own, b->moves->from);
     level_install(m, c, d, l, total, n, own,
                   &(struct level_change){b->moves, b->values->dev, (lidx)b->nnew, created_early,
-                                         &(struct early){b, m, l - 1}});
+                                         &(struct early){b, m, l - 1}, NULL});
     FREE(own);
 }
 

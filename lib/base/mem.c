@@ -225,20 +225,30 @@ static void part_touch(char *p, size_t at)
     if (at + PART > h->old) pages_touch(p + at, part_of(h->bytes, at));
 }
 
-static void *zero(char *p, size_t bytes)
+/* Pages from the system are zero. */
+static void part_fill(char *p, size_t at, int byte)
 {
-    if (bytes < LARGE) return memset(p, 0, bytes);
+    const struct head *h = head_of(p);
+    part_touch(p, at);
+    if (byte || at < h->old) memset(p + at, byte, part_of(h->bytes, at));
+}
+
+static void *fill(char *p, size_t bytes, int byte)
+{
+    if (bytes < LARGE) return memset(p, byte, bytes);
 #pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < bytes; at += PART) {
-        part_touch(p, at);
-        memset(p + at, 0, part_of(bytes, at));
-    }
+    for (size_t at = 0; at < bytes; at += PART) part_fill(p, at, byte);
     return p;
+}
+
+void *mem_filled(size_t bytes, int byte, const char *name)
+{
+    return fill(mem_new(bytes, name), bytes, byte);
 }
 
 void *mem_zero(size_t bytes, const char *name)
 {
-    return zero(mem_new(bytes, name), bytes);
+    return mem_filled(bytes, 0, name);
 }
 
 void *mem_zero_wide(size_t bytes, const char *name)
@@ -246,7 +256,7 @@ void *mem_zero_wide(size_t bytes, const char *name)
     char *p = mem_new(bytes, name);
     const struct head *h = head_of(p);
     if (h->pages) pages_wide(h->pages, h->mapped);
-    return zero(p, bytes);
+    return fill(p, bytes, 0);
 }
 
 void mem_touch(void *p)

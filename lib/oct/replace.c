@@ -11,8 +11,8 @@
 #include "oct/bits.h"
 #include "oct/find_kern.h"
 #include "oct/keys.h"
-#include "oct/mesh.h"
 #include "oct/pieces.h"
+#include "oct/replace.h"
 
 enum { PARALLEL_FROM = PIECES_FROM * PIECE /* octs */ };
 
@@ -43,15 +43,16 @@ static void hash_build(struct level *lv)
     const uint64_t was = h->mask;
     okhash_size(h, lv->noct);
     const uint64_t n = h->mask + 1;
-    if (!h->slot || h->mask != was) {
+    const bool new = !h->slot || h->mask != was;
+    if (new) {
         FREE(h->slot);
-        h->slot = mem_new(sizeof *h->slot * n, "mesh hash");
+        h->slot = mem_filled(sizeof *h->slot * n, 0xff, "mesh hash");
     }
 #pragma omp parallel if (lv->noct >= PARALLEL_FROM)
     {
         const bool alone = omp_get_num_threads() == 1;
 #pragma omp for schedule(static)
-        for (uint64_t s = 0; s < n; s++) h->slot[s] = -1;
+        for (uint64_t s = 0; s < (new ? 0 : n); s++) h->slot[s] = -1;
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->noct; i++)
             if (okhash_names(lv->key, i)) hash_put(h, lv->key[i], i, alone);
@@ -112,25 +113,24 @@ static void rows_move(char *to, const char *old, size_t row, lidx begin, lidx en
 
 static void *move_rows(void *old, size_t row, lidx n, const lidx *from, int fill, const char *name)
 {
+    if (!old) return mem_filled(row * (size_t)n + 1, fill, name);
     char *to = mem_new(row * (size_t)n + 1, name);
 #pragma omp parallel for schedule(static) if (n >= PARALLEL_FROM)
-    for (lidx p = 0; p < pieces_of(n); p++) {
-        lidx begin = p * PIECE, end = piece_end(n, p);
-        if (!old) pages_touch(to + row * (size_t)begin, row * (size_t)(end - begin));
-        rows_move(to, old, row, begin, end, from, fill);
-    }
+    for (lidx p = 0; p < pieces_of(n); p++)
+        rows_move(to, old, row, p * PIECE, piece_end(n, p), from, fill);
     mem_free(old);
     return to;
 }
 
+/* skip: fields that are not moved, but get memory; NULL: none. */
 static void fields_move(struct mesh *m, struct level *lv, lidx n, const lidx *from,
-                        const struct mesh_moves *moves)
+                        const bool *skip)
 {
     for (int f = 0; f < FLD_MAX; f++) {
         const char *name = field_memory(f);
         size_t row = sizeof lv->fld[f][0];
         if (!mesh_has_field(m, f)) continue;
-        if (moves && moves->skip[f]) {
+        if (skip && skip[f]) {
             FREE(lv->fld[f]);
             lv->fld[f] = mem_new(row * (size_t)n + 1, name);
         } else
@@ -239,46 +239,38 @@ static void links_turn(struct mesh *m, int l, const struct level *old, const lid
     mesh_link_neighbours(m, l);
 }
 
-static void links_none(struct level *lv)
-{
-    memset(lv->child, 0xff, sizeof lv->child[0] * (size_t)lv->noct);
-    memset(lv->parent, 0xff, sizeof lv->parent[0] * (size_t)lv->noct);
-}
-
 static void links_make(struct mesh *m, int l, const struct level *old, const lidx *from)
 {
     struct level *lv = &m->lev[l];
     const size_t n = (size_t)lv->noct;
+    const size_t child = sizeof *lv->child * n + 1, parent = sizeof *lv->parent * n + 1;
     FREE(lv->nbr);
-    lv->child = mem_new(sizeof *lv->child * n + 1, "mesh links");
-    lv->parent = mem_new(sizeof *lv->parent * n + 1, "mesh links");
+    lv->child = from ? mem_new(child, "mesh links") : mem_filled(child, 0xff, "mesh links");
+    lv->parent = from ? mem_new(parent, "mesh links") : mem_filled(parent, 0xff, "mesh links");
     lv->nbr = mem_new(sizeof *lv->nbr * n + 1, "mesh links");
     lv->links++;
-    if (from)
-        links_turn(m, l, old, from);
-    else
-        links_none(lv);
+    if (from) links_turn(m, l, old, from);
     mem_free(old->child);
     mem_free(old->parent);
     mem_free(old->key);
 }
 
-void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
-                  struct mesh_moves *moves)
+static void replace(struct mesh *m, int l, const struct mesh_octs *o, const bool *skip,
+                    struct mesh_moves *moves)
 {
     struct level *lv = &m->lev[l];
     const struct level old = *lv;
     const bool known = moves && moves->from;
-    const lidx n = nown + nghost;
+    const lidx n = o->nown + o->nghost;
     lidx *from = mem_grow(known ? moves->from : NULL, sizeof *from * (size_t)n + 1, "mesh scratch");
     lv->key = mem_new(sizeof *lv->key * (size_t)n + 1, "mesh links");
-    join_lists(&old, nown, own, known, lv->key, from);
-    join_lists(&old, nghost, ghost, false, lv->key + nown, from + nown);
+    join_lists(&old, o->nown, o->own, known, lv->key, from);
+    join_lists(&old, o->nghost, o->ghost, false, lv->key + o->nown, from + o->nown);
 
-    fields_move(m, lv, n, from, moves);
+    fields_move(m, lv, n, from, skip);
     lv->flag = move_rows(lv->flag, sizeof lv->flag[0], n, from, 0, "mesh links");
     if (m->gravity) lv->dense = move_rows(lv->dense, sizeof lv->dense[0], n, from, 0, "mesh links");
-    lv->nown = nown;
+    lv->nown = o->nown;
     lv->noct = lv->cap = n;
     lv->octs++;
     memset(lv->valid, 0, sizeof lv->valid);
@@ -288,4 +280,16 @@ void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost
         moves->from = from;
     else
         mem_free(from);
+}
+
+void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
+                  struct mesh_moves *moves)
+{
+    const struct mesh_octs o = {nown, nghost, own, ghost};
+    replace(m, l, &o, moves ? moves->skip : NULL, moves);
+}
+
+void mesh_install(struct mesh *m, int l, const struct mesh_octs *o, const bool *unset)
+{
+    replace(m, l, o, unset, NULL);
 }

@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -48,90 +47,9 @@ void pk_free(struct pk **pp)
 
 /* ---- assignment ---- */
 
-/* Weights of a cube along one axis: cells first .. first + n - 1, not yet wrapped. */
-struct reach {
-    int first, n;
-    double *w;
-};
-
-/* Computes the weights of a cube at x (in cells): integrals of the spline over the extent of the
- * cube. */
-static void reach_of(int order, double x, double size, double *room, struct reach *r)
-{
-    double lo = x - 0.5 * size, hi = x + 0.5 * size, half = 0.5 * order;
-    r->first = (int)floor(lo - half + 0.5);
-    int last = (int)ceil(hi + half - 0.5) - 1;
-    r->n = last - r->first + 1;
-    r->w = room;
-    for (int i = 0; i < r->n; i++) {
-        double centre = r->first + i + 0.5;
-        r->w[i] = (window_step(order, hi - centre) - window_step(order, lo - centre)) / size;
-    }
-}
-
-/* Threads of an assignment. Rows along x are divided in narrow bands of y: consecutive items, such
- * as a plane of a lattice, then keep all threads busy. */
-struct crew {
-    int size, me;
-    double *room; /* memory for the weights of a cube */
-};
-
 static size_t mesh_bytes(const struct pk *p)
 {
     return sizeof(int64_t) * (pk_row(p, 0, p->fft->count[2]) + PK_PAD);
-}
-
-static bool owns(const struct crew *c, int y)
-{
-    return c->size == 1 || (y >> 3) % c->size == c->me;
-}
-
-/* Assigns a cube of any size. */
-static void assign_cube(const struct pk *p, const struct crew *crew, const struct pk_item *it,
-                        int h)
-{
-    int n = p->par.n;
-    const struct fft *f = p->fft;
-    int64_t *mass = p->mass[it->mesh][h];
-    struct reach r[3];
-    const struct pk_cells to = pk_cells_of(p);
-    window4 at;
-    pk_cells(&to, it, &at);
-    for (int d = 0; d < 3; d++)
-        reach_of(p->par.order, at[d] + 0.5 * h, it->size * p->par.fold * n,
-                 crew->room + (size_t)d * p->room, &r[d]);
-    double unit = at[3];
-    for (int k = 0; k < r[2].n; k++) {
-        int z = pk_wrap(r[2].first + k, n) - f->first[2];
-        if (z < 0 || z >= f->count[2]) continue;
-        for (int j = 0; j < r[1].n; j++) {
-            int y = pk_wrap(r[1].first + j, n) - f->first[1];
-            if (y < 0 || y >= f->count[1] || !owns(crew, y)) continue;
-            double m = unit * r[2].w[k] * r[1].w[j];
-            int64_t *row = mass + pk_row(p, y, z);
-            int x = pk_wrap(r[0].first, n);
-            for (int i = 0; i < r[0].n; i++) {
-                row[x] += llrint(m * r[0].w[i]);
-                if (++x == n) x = 0;
-            }
-        }
-    }
-}
-
-static void assign_cubes(struct pk *p, int64_t n, const struct pk_item *it)
-{
-    double widest = 0;
-    for (int64_t i = 0; i < n; i++) widest = fmax(widest, it[i].size);
-    p->room = (size_t)(widest * p->par.fold * p->par.n) + WINDOW_REACH + 3;
-#pragma omp parallel
-    {
-        struct crew crew = {.size = omp_get_num_threads(),
-                            .me = omp_get_thread_num(),
-                            .room = mem_new(sizeof *crew.room * 3 * p->room, "pk")};
-        for (int64_t i = 0; i < n; i++)
-            for (int h = 0; h < 1 + p->par.interlace; h++) assign_cube(p, &crew, &it[i], h);
-        FREE(crew.room);
-    }
 }
 
 static bool same_kind(const struct pk_item *a, const struct pk_item *b)
@@ -188,7 +106,7 @@ static void assign_all(struct pk *p, int64_t n, const struct pk_item *item, bool
             need_mesh(p, item[end].mesh, item[i].size == PK_SAMPLE);
         }
         if (!(p->taken <= 2 * p->max)) return; /* cells could overflow beyond 2^62 units */
-        item[i].size > 0 ? assign_cubes(p, end - i, item + i) : pk_points(p, end - i, item + i);
+        item[i].size > 0 ? pk_cubes(p, end - i, item + i) : pk_points(p, end - i, item + i);
     }
 }
 

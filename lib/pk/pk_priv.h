@@ -82,5 +82,16 @@ static inline __attribute__((always_inline)) void pk_cells(const struct pk_cells
     *out = x;
 }
 
+/* Adds m[i] w[i] to row[i], i < 4, rounded as by llrint: adding 1.5·2^52 rounds to the nearest
+ * integer, to even. |m| < 2^51. */
+typedef int64_t pk_long4 __attribute__((vector_size(32), aligned(8), may_alias));
+static inline void pk_add_four(char *row, window4 m, window4 w)
+{
+    const window4 shift = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52};
+    *(pk_long4 *)row += (pk_long4)(m * w + shift) - (pk_long4)shift;
+}
+
+/* Adds n cubes to the meshes (pk/cubes). */
+void pk_cubes(struct pk *p, int64_t n, const struct pk_item *it);
 /* Adds n points, or n samples, to the meshes (pk/points). */
 void pk_points(struct pk *p, int64_t n, const struct pk_item *it);

@@ -13,7 +13,6 @@
 #include "pk/window.h"
 #include "vec/vec4.h"
 
-typedef int64_t long4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int int4 __attribute__((vector_size(16)));
 
 enum {
@@ -179,14 +178,6 @@ static void sort(struct sorted *s, struct pk *p, int64_t n, const struct pk_item
 
 /* ---- adding ---- */
 
-/* Adds m[i] w[i] to row[i], i < 4, rounded as by llrint: adding 1.5·2^52 rounds to the nearest
- * integer, to even. |m| < 2^51. */
-static inline void add_four(char *row, window4 m, window4 w)
-{
-    const window4 shift = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52};
-    *(long4 *)row += (long4)(m * w + shift) - (long4)shift;
-}
-
 /* Spread of four points: weights along x, contiguous for each point; mass times the weights along y
  * and z, and first cells, contiguous for each quantity. */
 struct spread {
@@ -242,7 +233,7 @@ static inline __attribute__((always_inline)) void add_point(const struct rows *r
         __asm__("" : "+r"(plane));
         for (int i = 0; i < order; i++) {
             double m = s->m[j][i][p];
-            add_four(plane + row[i], (window4){m, m, m, m}, x);
+            pk_add_four(plane + row[i], (window4){m, m, m, m}, x);
         }
     }
     __asm__ volatile("" : : : "memory");

@@ -50,3 +50,5 @@ MUST_USE enum err resume_parts(struct resume *r); /* parts.c (collective, agreed
 MUST_USE enum err resume_tree(struct resume *r);
 /* values.c: fields of own octs (collective, agreed) */
 MUST_USE enum err resume_values(const struct resume *r);
+/* Fields of which resume_values sets every own oct. */
+void resume_filled(const struct resume *r, bool filled[FLD_MAX]);

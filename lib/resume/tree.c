@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "adapt/adapt.h"
+#include "adapt/install.h"
 #include "base/mem.h"
 #include "base/timer.h"
 #include "resume/resume.h"
@@ -183,6 +184,23 @@ static void set_flags(const struct forest *f, int l)
             lv->flag[i][c] = l < m->levelmin || (l < m->levelmax && (f->seed[l][i].flag >> c & 1));
 }
 
+static enum err make_levels(struct forest *f)
+{
+    const struct resume *r = f->r;
+    struct mesh *m = r->mesh;
+    bool filled[FLD_MAX];
+    resume_filled(r, filled);
+    for (int l = 1; l <= m->levelmax; l++) {
+        TRY(err_agree(r->comm, send_seeds(f, l)));
+        okey *key = mem_new(sizeof *key * (size_t)f->n[l] + 1, "restart");
+        for (int64_t i = 0; i < f->n[l]; i++) key[i] = f->seed[l][i].key;
+        adapt_install(m, r->comm, r->dom, l, &(struct adapt_octs){(lidx)f->n[l], key, filled});
+        FREE(key);
+        TRY(err_agree(r->comm, check_parents(r, l)));
+    }
+    return OK;
+}
+
 static enum err grow_tree(struct forest *f)
 {
     const struct resume *r = f->r;
@@ -194,14 +212,7 @@ static enum err grow_tree(struct forest *f)
         err = source_octs(r->from, i, SOURCE_TREE, take_seeds, f);
     TRY(err_agree(r->comm, err));
     make_domains(f);
-    for (int l = 1; l <= m->levelmax; l++) {
-        TRY(err_agree(r->comm, send_seeds(f, l)));
-        okey *key = mem_new(sizeof *key * (size_t)f->n[l] + 1, "restart");
-        for (int64_t i = 0; i < f->n[l]; i++) key[i] = f->seed[l][i].key;
-        adapt_install(m, r->comm, r->dom, l, (lidx)f->n[l], key);
-        FREE(key);
-        TRY(err_agree(r->comm, check_parents(r, l)));
-    }
+    TRY(make_levels(f));
     adapt_link(m);
     for (int l = 1; l <= m->levelmax && err == OK; l++) {
         err = check_links(f, l);

@@ -2,11 +2,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pages.h"
 #include "oct/fields.h"
 #include "oct/transpose.h"
 #include "resume/resume.h"
 
-enum { SOME = 64 }; /* octs whose values are transposed at a time */
+/* octs whose values are transposed at a time; octs of which a thread stores a value at a time */
+enum { SOME = 64, MANY = 1024 };
 
 struct stream {
     const struct resume *r;
@@ -105,15 +107,37 @@ static void some_octs(const struct source_octs *o, int v, int at, int n, double 
 }
 
 /* Stores value v of at most SOME octs of a batch, from `at` on, in the mesh. */
-static void place_some(const struct stream *t, const struct source_octs *o, const int *rank,
-                       const lidx *to, int v, int at)
+static void place_some(const struct source_octs *o, const int *rank, const lidx *to, int v, int at,
+                       double (*fld)[8])
 {
     double some[SOME][8];
     int n = o->n - at < SOME ? o->n - at : SOME;
-    double(*fld)[8] = t->r->mesh->lev[o->level].fld[t->field[v]];
     some_octs(o, v, at, n, some);
     for (int i = 0; i < n; i++)
         if (rank[at + i] < 0) memcpy(fld[to[at + i]], some[i], sizeof some[i]);
+}
+
+/* Whether octs at..at+n-1 of a batch are in a row in the mesh. */
+static bool in_a_row(const int *rank, const lidx *to, int at, int n)
+{
+    bool all = rank[at] < 0;
+    for (int i = at + 1; i < at + n; i++) all &= rank[i] < 0 && to[i] == to[i - 1] + 1;
+    return all;
+}
+
+/* Stores value v of at most MANY octs of a batch, from `at` on. The pages of the field, which are
+ * new, are taken from the system just before: they are then still in the caches. */
+static void place_many(const struct stream *t, const struct source_octs *o, const int *rank,
+                       const lidx *to, int v, int at)
+{
+    const int n = o->n - at < MANY ? o->n - at : MANY;
+    double(*fld)[8] = t->r->mesh->lev[o->level].fld[t->field[v]];
+    if (in_a_row(rank, to, at, n)) {
+        pages_touch(fld[to[at]], sizeof *fld * (size_t)n);
+        transpose_columns(o->val + 8 * v, at, n, fld + to[at], 1);
+        return;
+    }
+    for (int i = at; i < at + n; i += SOME) place_some(o, rank, to, v, i, fld);
 }
 
 /* Stores the octs of a batch that this rank owns directly, without packing. */
@@ -126,8 +150,8 @@ static enum err place_own(struct stream *t, const struct source_octs *o, const i
     int n = err == OK ? o->n : 0;
 #pragma omp parallel for collapse(2) schedule(static)
     for (int v = 0; v < t->nvalue; v++)
-        for (int at = 0; at < n; at += SOME)
-            if (t->field[v] >= 0) place_some(t, o, rank, to, v, at);
+        for (int at = 0; at < n; at += MANY)
+            if (t->field[v] >= 0) place_many(t, o, rank, to, v, at);
     mem_free(to);
     return err;
 }
@@ -190,6 +214,16 @@ static enum err read_values(struct stream *t)
         err = err_set(ERR_FORMAT, "%s: changed while it was read: resume again when it is complete",
                       r->from->path);
     return err_agree(r->comm, err);
+}
+
+void resume_filled(const struct resume *r, bool filled[FLD_MAX])
+{
+    struct stream t;
+    memset(filled, 0, sizeof *filled * FLD_MAX);
+    if (r->from->nvalue == 0) return;
+    stream_init(&t, r);
+    for (int v = 0; v < t.nvalue; v++)
+        if (t.field[v] >= 0 && t.field[v] < FLD_MAX) filled[t.field[v]] = true;
 }
 
 enum err resume_values(const struct resume *r)
