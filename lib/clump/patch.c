@@ -8,6 +8,7 @@
  * pair. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "clump/priv.h"
@@ -81,25 +82,56 @@ static void find_ways(struct finder *f)
 }
 
 struct dense {
-    double rho;
+    uint64_t place; /* ascending where the density descends */
     int64_t at;
 };
 
-static int dense_order(const void *a, const void *b)
+/* An unsigned number that descends where x ascends. */
+static uint64_t descending(double x)
 {
-    const struct dense *x = a, *y = b;
-    if (x->rho != y->rho) return x->rho < y->rho ? 1 : -1;
-    return (x->at > y->at) - (x->at < y->at);
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? bits : ~(bits | (uint64_t)1 << 63);
+}
+
+enum { DIGIT = 11, DIGITS = 6 }; /* bits of a digit; digits of 64 bits */
+
+static unsigned digit_of(const struct dense *d, int k)
+{
+    return (unsigned)(d->place >> DIGIT * k) & ((1u << DIGIT) - 1);
+}
+
+/* Sorts by place, digit by digit, and keeps the order of equals; `other` is scratch memory. Returns
+ * which of both has the result. */
+static struct dense *dense_sort(int64_t n, struct dense *d, struct dense *other)
+{
+    int64_t(*count)[1 << DIGIT] = mem_zero(sizeof *count * DIGITS, "clump cells");
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < DIGITS; k++) count[k][digit_of(&d[i], k)]++;
+    for (int k = 0; k < DIGITS && n > 0; k++) {
+        int64_t *next = count[k], sum = 0;
+        if (next[digit_of(&d[0], k)] == n) continue; /* all alike */
+        for (int b = 0; b < 1 << DIGIT; b++) {
+            const int64_t c = next[b];
+            next[b] = sum, sum += c;
+        }
+        for (int64_t i = 0; i < n; i++) other[next[digit_of(&d[i], k)]++] = d[i];
+        struct dense *swap = d;
+        d = other, other = swap;
+    }
+    FREE(count);
+    return d;
 }
 
 static void sort_cells(struct finder *f)
 {
     size_t n = (size_t)f->ncell;
-    struct dense *d = mem_new(sizeof *d * n + 1, "clump cells");
-    for (int64_t i = 0; i < f->ncell; i++) d[i] = (struct dense){density(f, f->cell[i].at), i};
-    mem_sort(d, n, sizeof *d, dense_order);
+    struct dense *d = mem_new(sizeof *d * 2 * n + 1, "clump cells");
+    for (int64_t i = 0; i < f->ncell; i++)
+        d[i] = (struct dense){descending(density(f, f->cell[i].at)), i};
+    const struct dense *in_order = dense_sort(f->ncell, d, d + n);
     struct patch_cell *sorted = mem_new(sizeof *sorted * n + 1, "clump cells");
-    for (int64_t i = 0; i < f->ncell; i++) sorted[i] = f->cell[d[i].at];
+    for (int64_t i = 0; i < f->ncell; i++) sorted[i] = f->cell[in_order[i].at];
     FREE(d);
     FREE(f->cell);
     f->cell = sorted;

@@ -59,16 +59,13 @@ static void find_scales(struct search *q)
     double min = INFINITY;
     sum_init(&mass[0]);
     sum_init(&mass[1]);
-    for (int64_t i = 0; i < dark->n; i++) {
-        sum_add(&mass[1], dark->m[i]);
-        if (dark->m[i] > 0) min = fmin(min, dark->m[i]);
-    }
+    sum_add_many(&mass[1], dark->n, dark->m);
+    for (int64_t i = 0; i < dark->n; i++)
+        if (dark->m[i] > 0 && dark->m[i] < min) min = dark->m[i];
     sum_join(&mass[0], &mass[1]);
     l->points[SPECIES_DM] = dark->n;
-    for (int64_t i = 0; i < others->n; i++) {
-        sum_add(&mass[0], others->m[i]);
-        l->points[others->kind[i]]++;
-    }
+    sum_add_many(&mass[0], others->n, others->m);
+    for (int64_t i = 0; i < others->n; i++) l->points[others->kind[i]]++;
     comm_sums(q->space.c, mass, 2);
     comm_min_f64(q->space.c, &min, 1);
     comm_add_i64(q->space.c, l->points, SPECIES_COUNT);

@@ -4,6 +4,7 @@
 
 #include "audit/halos.h"
 #include "io/stream.h"
+#include "observe/live.h"
 #include "observe/observe.h"
 #include "oct/field_sets.h"
 
@@ -35,6 +36,7 @@ static enum err run(struct observation *o)
     struct halos_found found;
     struct source *s;
     TRY(observe_source(o, &s));
+    live_some(s, 1);
     enum err err = source_halos(s, o->comm, &q, &found);
     struct halo_table t = {&found.box, &found.list, s->path, q.link, q.min};
     if (err == OK) err = err_agree(o->comm, o->comm->rank == 0 ? write_table(o, &t) : OK);

@@ -19,6 +19,7 @@ struct reader {
     double *store, *tile; /* [8 nvalue][CKPT_PITCH] values; [8 nvar][GAS_TILE] tile */
     const double **val;
     unsigned char *split;
+    int some;   /* number of the first values that are wanted; 0: all */
     char *wide; /* [npart][CKPT_PART_BATCH] particle columns, widened to 8 bytes */
 };
 
@@ -93,7 +94,8 @@ static void lay_values(const struct source *s, enum source_mode mode, const stru
     const int nvar = stored ? s->nhydro : s->head.nvar, ndim = stored ? s->head.ndim : 3;
     const field_set rows = stored ? s->fields : s->values;
     const int gas = nvar + fields_count(rows, FILE_HYDRO, ndim);
-    for (int v = stored ? nvar : 0; v < source_values(s, mode); v++) {
+    const int all = source_values(s, mode), end = r->some && r->some < all ? r->some : all;
+    for (int v = stored ? nvar : 0; v < end; v++) {
         int f = field_stored(rows, nvar, v, ndim);
         double *column = r->store + 8 * (size_t)v * CKPT_PITCH;
         if (v < gas || lv->level >= s->head.levelmin || photons_group(f) >= 0)
@@ -366,6 +368,12 @@ enum err source_live(const struct live *l, struct source **out)
 }
 
 /* ---- for observers ---- */
+
+void live_some(struct source *s, int n)
+{
+    struct reader *r = s->impl;
+    r->some = n;
+}
 
 enum err observe_source(const struct observation *o, struct source **out)
 {

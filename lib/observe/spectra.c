@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "io/stream.h"
+#include "observe/live.h"
 #include "observe/observe.h"
 #include "oct/field_sets.h"
 #include "view/feed.h"
@@ -88,6 +89,7 @@ static enum err run_on(const struct observation *o, struct source *s)
     if (nmesh == 0 || !(f.mass > 0)) return OK;
     f.max = f.mass;
     f.pk = pk_new(o->comm, &par, nmesh, f.mass);
+    live_some(s, 1);
     enum err err = feed_source(&f, s);
     if (err == OK) err = measure(o, &f, &par, s->path);
     pk_free(&f.pk);

@@ -1,11 +1,16 @@
 /* pk/cubes: adds cubes, such as cells of gas, to the meshes.
  *
  * The weight of a mesh cell is a product of three integrals of the spline over the extent of the
- * cube. Those of cubes that are no larger than a mesh cell are kept by position along each axis:
- * cells of an octree come in Morton order, and most share their three coordinates with recent
- * ones. Their rows of at most five cells are added four cells at a time, with the bits of one at a
- * time. Rows along x are divided among the threads in narrow bands of y: consecutive cubes, such as
- * a plane of a lattice, then keep all threads busy. */
+ * cube. Cubes that are no larger than a mesh cell need at most five cells along an axis. Cells of
+ * an octree come in Morton order. So the weights of small cubes are kept by position along each
+ * axis, since most cubes share their coordinates with recent ones. Their masses are collected in a
+ * block of the mesh, four cells at a time, which is added to the mesh when the next cube is beyond
+ * it: the cells of an oct and most of their neighbours share one. The bits are those of one cube
+ * and one cell at a time.
+ *
+ * Threads divide the cubes. A lock for each narrow band of rows along y protects the meshes; blocks
+ * have the sums of several cubes, so threads seldom wait. Masses are integers, whose sums do not
+ * depend on the order. */
 #include <math.h>
 #include <omp.h>
 
@@ -14,7 +19,9 @@
 
 enum {
     SLOTS = 64, /* positions along an axis whose weights are kept */
-    ROW = 5,    /* cells of a row that can be added without wrapping each */
+    ROW = 5,    /* maximum cells of a small cube along an axis */
+    BLOCK = 6,  /* cells of a block along an axis */
+    PITCH = 8,  /* cells between its rows */
     MARGIN = 4  /* rows before the first and after the last that a small cube can reach */
 };
 
@@ -24,18 +31,37 @@ struct reach {
     double *w;
 };
 
-/* The same for a cube that is no larger than a cell. */
+/* The same for a cube that is no larger than a cell, and for the cube half a cell further. */
 struct kept {
     double x, size; /* size 0: empty */
-    int first, n;
-    double w[ROW + 3];
+    struct small {
+        int first, n;
+        double w[ROW + 3];
+    } at[2];
+};
+
+/* Sums that are to be added to the cells first .. end - 1 of a mesh. */
+struct block {
+    int64_t *mass; /* NULL: empty */
+    int first[3], end[3];
+    int64_t cell[BLOCK * BLOCK * PITCH];
+};
+
+enum { BAND_BITS = 3 }; /* log2 of the rows of a band */
+
+/* Locks of the bands of this rank's rows along y; NULL: a thread alone needs none. */
+struct bands {
+    int n;
+    omp_lock_t *lock;
 };
 
 struct crew {
-    int size, me;
+    const struct bands *bands;
+    bool whole;          /* this rank has all rows */
+    struct block *block; /* [2] of the mesh and of the shifted one */
     struct kept (*kept)[SLOTS]; /* [3] */
     double *room;               /* memory for the weights of a large cube */
-    int64_t *y, *z; /* offsets of rows −MARGIN .. n+MARGIN−1; −1: of another thread or rank */
+    int *y, *z; /* rows −MARGIN .. n+MARGIN−1 in this rank's block; −1: of another rank */
 };
 
 /* ---- weights ---- */
@@ -58,25 +84,56 @@ static void reach_of(int order, double x, double size, double *room, struct reac
 static const struct kept *kept_of(struct kept slot[SLOTS], int order, double x, double size)
 {
     uint64_t bits;
-    struct reach r;
     memcpy(&bits, &x, sizeof bits);
     struct kept *k = &slot[bits * 0x9e3779b97f4a7c15u >> 58];
     static_assert(SLOTS == 1 << (64 - 58), "the hash has as many bits");
     if (k->x == x && k->size == size) return k;
     memset(k, 0, sizeof *k);
-    reach_of(order, x, size, k->w, &r);
-    k->x = x, k->size = size, k->first = r.first, k->n = r.n;
+    for (int h = 0; h < 2; h++) {
+        struct reach r;
+        reach_of(order, x + 0.5 * h, size, k->at[h].w, &r);
+        k->at[h].first = r.first, k->at[h].n = r.n;
+    }
+    k->x = x, k->size = size;
     return k;
 }
 
 /* ---- adding ---- */
 
-static bool owns(const struct crew *c, int y)
+static void band_lock(const struct bands *b, int y)
 {
-    return c->size == 1 || (y >> 3) % c->size == c->me;
+    if (b->lock) omp_set_lock(&b->lock[y >> BAND_BITS]);
 }
 
-/* Assigns a cube of any size. */
+static void band_unlock(const struct bands *b, int y)
+{
+    if (b->lock) omp_unset_lock(&b->lock[y >> BAND_BITS]);
+}
+
+static void bands_init(struct bands *b, int rows, int threads)
+{
+    *b = (struct bands){.n = (rows >> BAND_BITS) + 1};
+    if (threads == 1) return;
+    b->lock = mem_new(sizeof *b->lock * (size_t)b->n, "pk");
+    for (int i = 0; i < b->n; i++) omp_init_lock(&b->lock[i]);
+}
+
+static void bands_fini(struct bands *b)
+{
+    for (int i = 0; b->lock && i < b->n; i++) omp_destroy_lock(&b->lock[i]);
+    FREE(b->lock);
+}
+
+static void add_row(int n, double m, const struct reach *r, int64_t *row)
+{
+    int x = pk_wrap(r->first, n);
+    for (int i = 0; i < r->n; i++) {
+        row[x] += llrint(m * r->w[i]);
+        if (++x == n) x = 0;
+    }
+}
+
+/* Adds a cube of any size. */
 static void add_large(const struct pk *p, const struct crew *crew, window4 at, double size,
                       int64_t *mass)
 {
@@ -85,46 +142,105 @@ static void add_large(const struct pk *p, const struct crew *crew, window4 at, d
     struct reach r[3];
     for (int d = 0; d < 3; d++)
         reach_of(p->par.order, at[d], size, crew->room + (size_t)d * p->room, &r[d]);
-    for (int k = 0; k < r[2].n; k++) {
-        int z = pk_wrap(r[2].first + k, n) - f->first[2];
-        if (z < 0 || z >= f->count[2]) continue;
-        for (int j = 0; j < r[1].n; j++) {
-            int y = pk_wrap(r[1].first + j, n) - f->first[1];
-            if (y < 0 || y >= f->count[1] || !owns(crew, y)) continue;
-            double m = at[3] * r[2].w[k] * r[1].w[j];
-            int64_t *row = mass + pk_row(p, y, z);
-            int x = pk_wrap(r[0].first, n);
-            for (int i = 0; i < r[0].n; i++) {
-                row[x] += llrint(m * r[0].w[i]);
-                if (++x == n) x = 0;
-            }
+    for (int j = 0; j < r[1].n; j++) {
+        int y = pk_wrap(r[1].first + j, n) - f->first[1];
+        if (y < 0 || y >= f->count[1]) continue;
+        band_lock(crew->bands, y);
+        for (int k = 0; k < r[2].n; k++) {
+            int z = pk_wrap(r[2].first + k, n) - f->first[2];
+            if (z < 0 || z >= f->count[2]) continue;
+            add_row(n, at[3] * r[2].w[k] * r[1].w[j], &r[0], mass + pk_row(p, y, z));
         }
+        band_unlock(crew->bands, y);
     }
 }
 
-/* Adds a cube no larger than a cell; returns false if it has longer rows or a large mass. Cells
- * behind the last of a row are added to their periodic images later. */
-static bool add_small(const struct pk *p, const struct crew *crew, window4 at, double size,
-                      int64_t *mass)
+/* ---- blocks ---- */
+
+/* Adds a row of a block to a row of the mesh from cell x on, and clears it. Cells behind the last of
+ * a row of the mesh are added to their periodic images later. */
+static void flush_row(int n, int x, int count, int64_t *from, int64_t *row)
 {
-    const struct kept *r[3];
-    for (int d = 0; d < 3; d++) r[d] = kept_of(crew->kept[d], p->par.order, at[d], size);
-    if (r[0]->n > ROW || !(fabs(at[3]) < 0x1p50)) return false;
-    const int64_t *y = crew->y + MARGIN + r[1]->first, *z = crew->z + MARGIN + r[2]->first;
-    const int n = r[0]->n;
+    for (int i = 0; i < count; i++) {
+        row[x + i < n + PK_AFTER ? x + i : x + i - n] += from[i];
+        from[i] = 0;
+    }
+}
+
+static void flush(const struct pk *p, const struct crew *c, struct block *b)
+{
+    const int n = p->par.n;
+    if (!b->mass) return;
+    const int *y = c->y + MARGIN + b->first[1], *z = c->z + MARGIN + b->first[2];
+    const int x = pk_wrap(b->first[0], n), count = b->end[0] - b->first[0];
+    for (int j = 0; j < b->end[1] - b->first[1]; j++) {
+        if (y[j] < 0) continue;
+        band_lock(c->bands, y[j]);
+        for (int k = 0; k < b->end[2] - b->first[2]; k++)
+            if (z[k] >= 0)
+                flush_row(n, x, count, b->cell + (k * BLOCK + j) * PITCH,
+                          b->mass + pk_row(p, y[j], z[k]));
+        band_unlock(c->bands, y[j]);
+    }
+    b->mass = NULL;
+}
+
+/* Makes room for a cube in the block, which is emptied if the cube is beyond it. */
+static void enter(const struct pk *p, const struct crew *c, struct block *b, int64_t *mass,
+                  const struct small *const r[3])
+{
+    bool inside = b->mass == mass;
+    for (int d = 0; d < 3 && inside; d++)
+        inside = r[d]->first >= b->first[d] && r[d]->first + r[d]->n <= b->first[d] + BLOCK;
+    if (!inside) flush(p, c, b);
+    b->mass = mass;
+    for (int d = 0; d < 3; d++) {
+        const int end = r[d]->first + r[d]->n;
+        if (!inside) b->first[d] = r[d]->first;
+        if (!inside || end > b->end[d]) b->end[d] = end;
+    }
+}
+
+/* Adds rows of n cells to a block, in nz planes of ny rows; y, z: −1 for rows that are not needed, or
+ * NULL. */
+static inline __attribute__((always_inline)) void
+add_rows(const int n, const int ny, const int nz, const struct small *const r[3], double mass,
+         const int *y, const int *z, int64_t *cell)
+{
     const double *w = r[0]->w;
     const window4 x = {w[0], w[1], w[2], w[3]};
-    mass += pk_wrap(r[0]->first, p->par.n);
-    for (int k = 0; k < r[2]->n; k++) {
-        const double plane = at[3] * r[2]->w[k];
-        for (int j = 0; j < r[1]->n && z[k] >= 0; j++) {
-            if (y[j] < 0) continue;
+    for (int k = 0; k < nz; k++) {
+        const double plane = mass * r[2]->w[k];
+        for (int j = 0; j < ny; j++) {
+            if (y && (y[j] < 0 || z[k] < 0)) continue;
             const double m = plane * r[1]->w[j];
-            int64_t *row = mass + z[k] + y[j];
+            int64_t *row = cell + (k * BLOCK + j) * PITCH;
             pk_add_four((char *)row, (window4){m, m, m, m}, x);
             if (n == ROW) row[ROW - 1] += llrint(m * w[ROW - 1]);
         }
     }
+}
+
+/* Adds a cube no larger than a cell, of the mass `mass` in quanta, to one of two meshes; returns
+ * false if it has longer rows or a large mass. */
+static bool add_small(const struct pk *p, const struct crew *crew, const struct kept *const k[3],
+                      double mass, int h, int64_t *mesh)
+{
+    const struct small *const r[3] = {&k[0]->at[h], &k[1]->at[h], &k[2]->at[h]};
+    const int n[3] = {r[0]->n, r[1]->n, r[2]->n};
+    struct block *b = &crew->block[h];
+    if (n[0] > ROW || n[1] > ROW || n[2] > ROW || !(fabs(mass) < 0x1p50)) return false;
+    enter(p, crew, b, mesh, r);
+    int64_t *cell = b->cell +
+                    ((r[2]->first - b->first[2]) * BLOCK + r[1]->first - b->first[1]) * PITCH +
+                    r[0]->first - b->first[0];
+    const int *y = crew->y + MARGIN + r[1]->first, *z = crew->z + MARGIN + r[2]->first;
+    if (!crew->whole)
+        add_rows(n[0], n[1], n[2], r, mass, y, z, cell);
+    else if (n[0] == 4 && n[1] == 4 && n[2] == 4)
+        add_rows(4, 4, 4, r, mass, NULL, NULL, cell);
+    else
+        add_rows(n[0], n[1], n[2], r, mass, NULL, NULL, cell);
     return true;
 }
 
@@ -132,52 +248,67 @@ static void add_cube(const struct pk *p, const struct crew *crew, const struct p
                      const struct pk_item *it)
 {
     const double size = it->size * p->par.fold * p->par.n;
+    const struct kept *k[3] = {NULL};
     window4 at;
     pk_cells(to, it, &at);
+    for (int d = 0; d < 3 && size <= 1; d++)
+        k[d] = kept_of(crew->kept[d], p->par.order, at[d], size);
     for (int h = 0; h < 1 + p->par.interlace; h++) {
-        const window4 shifted = at + (window4){0.5 * h, 0.5 * h, 0.5 * h, 0};
-        int64_t *mass = p->mass[it->mesh][h];
-        if (size > 1 || !add_small(p, crew, shifted, size, mass))
-            add_large(p, crew, shifted, size, mass);
+        int64_t *mesh = p->mass[it->mesh][h];
+        if (size <= 1 && add_small(p, crew, k, at[3], h, mesh)) continue;
+        add_large(p, crew, at + (window4){0.5 * h, 0.5 * h, 0.5 * h, 0}, size, mesh);
     }
 }
 
 /* ---- threads ---- */
 
-/* Rows of this thread: pk_row(p, y, z) is y's offset plus z's. */
 static void find_rows(const struct pk *p, struct crew *c)
 {
     const struct fft *f = p->fft;
     const int n = p->par.n;
+    c->whole = f->count[1] == n && f->count[2] == n;
     for (int i = -MARGIN; i < n + MARGIN; i++) {
         const int y = pk_wrap(i, n) - f->first[1], z = pk_wrap(i, n) - f->first[2];
-        const bool mine = y >= 0 && y < f->count[1] && owns(c, y);
-        c->y[i + MARGIN] = mine ? (int64_t)pk_row(p, y, 0) : -1;
-        c->z[i + MARGIN] = z >= 0 && z < f->count[2] ? z * (int64_t)p->plane : -1;
+        c->y[i + MARGIN] = y >= 0 && y < f->count[1] ? y : -1;
+        c->z[i + MARGIN] = z >= 0 && z < f->count[2] ? z : -1;
     }
+}
+
+/* Adds the cubes of one thread. */
+static void add_cubes(const struct pk *p, const struct bands *bands, int64_t n,
+                      const struct pk_item *it)
+{
+    const struct pk_cells to = pk_cells_of(p);
+    const size_t rows = (size_t)p->par.n + 2 * MARGIN;
+    struct crew c = {.bands = bands,
+                     .block = mem_zero(sizeof *c.block * 2, "pk"),
+                     .kept = mem_zero(sizeof *c.kept * 3, "pk"),
+                     .room = mem_new(sizeof *c.room * 3 * p->room, "pk"),
+                     .y = mem_new(sizeof *c.y * rows, "pk"),
+                     .z = mem_new(sizeof *c.z * rows, "pk")};
+    find_rows(p, &c);
+    for (int64_t i = 0; i < n; i++) add_cube(p, &c, &to, &it[i]);
+    for (int h = 0; h < 2; h++) flush(p, &c, &c.block[h]);
+    FREE(c.block);
+    FREE(c.kept);
+    FREE(c.room);
+    FREE(c.y);
+    FREE(c.z);
 }
 
 void pk_cubes(struct pk *p, int64_t n, const struct pk_item *it)
 {
-    const struct pk_cells to = pk_cells_of(p);
-    const size_t rows = (size_t)p->par.n + 2 * MARGIN;
     double widest = 0;
+    struct bands bands;
     for (int64_t i = 0; i < n; i++)
         if (it[i].size > widest) widest = it[i].size;
     p->room = (size_t)(widest * p->par.fold * p->par.n) + WINDOW_REACH + 3;
+    bands_init(&bands, p->fft->count[1], omp_get_max_threads());
 #pragma omp parallel
     {
-        struct crew c = {.size = omp_get_num_threads(),
-                         .me = omp_get_thread_num(),
-                         .kept = mem_zero(sizeof *c.kept * 3, "pk"),
-                         .room = mem_new(sizeof *c.room * 3 * p->room, "pk"),
-                         .y = mem_new(sizeof *c.y * rows, "pk"),
-                         .z = mem_new(sizeof *c.z * rows, "pk")};
-        find_rows(p, &c);
-        for (int64_t i = 0; i < n; i++) add_cube(p, &c, &to, &it[i]);
-        FREE(c.kept);
-        FREE(c.room);
-        FREE(c.y);
-        FREE(c.z);
+        const int64_t me = omp_get_thread_num(), threads = omp_get_num_threads(),
+                      first = n * me / threads, last = n * (me + 1) / threads;
+        add_cubes(p, &bands, last - first, it + first);
     }
+    bands_fini(&bands);
 }
