@@ -134,7 +134,7 @@ void pages_touch(void *p, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
     size_t page = pages_round(1);
-    uintptr_t first = (uintptr_t)p / page * page, last = ((uintptr_t)p + bytes) / page * page;
+    uintptr_t first = (uintptr_t)p / page * page, last = pages_round((uintptr_t)p + bytes);
     /* Kernels without MADV_POPULATE_WRITE fault pages one by one. */
     if (last > first) (void)!madvise((void *)first, last - first, MADV_POPULATE_WRITE);
 #endif

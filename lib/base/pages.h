@@ -22,5 +22,5 @@ void *pages_resize(void *p, size_t bytes, size_t want);
 void pages_wide(void *p, size_t bytes);
 /* A block of base/mem in which every byte has this value; all threads fill a large one. */
 void *mem_filled(size_t bytes, int byte, const char *name);
-/* Faults in the whole pages within p..p+bytes-1 together. */
+/* Faults in all pages of p..p+bytes-1 together. */
 void pages_touch(void *p, size_t bytes);

@@ -248,6 +248,7 @@ static void links_make(struct mesh *m, int l, const struct level *old, const lid
     lv->child = from ? mem_new(child, "mesh links") : mem_filled(child, 0xff, "mesh links");
     lv->parent = from ? mem_new(parent, "mesh links") : mem_filled(parent, 0xff, "mesh links");
     lv->nbr = mem_new(sizeof *lv->nbr * n + 1, "mesh links");
+    mem_touch(lv->nbr);
     lv->links++;
     if (from) links_turn(m, l, old, from);
     mem_free(old->child);
