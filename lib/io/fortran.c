@@ -520,11 +520,9 @@ enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t tot
     return OK;
 }
 
-/* Whether threads can read a record in parallel: without the window, and from a single sub-record.
- */
-static bool is_plain(const struct fort_rec *r, int64_t total, size_t n)
+bool fort_is_plain(const struct fort_rec *r, int64_t bytes)
 {
-    return r->bytes <= r->sub && (int64_t)n * (r->bytes / total) > (int64_t)(WINDOW / 8);
+    return r->bytes <= r->sub && bytes > (int64_t)(WINDOW / 8);
 }
 
 enum err fort_load_rows(struct fort_in *f, int nrow, const struct fort_rec *r, int64_t total,
@@ -532,7 +530,7 @@ enum err fort_load_rows(struct fort_in *f, int nrow, const struct fort_rec *r, i
 {
     struct err_first trouble = {0};
     bool plain = total > 0;
-    for (int k = 0; k < nrow && plain; k++) plain = is_plain(&r[k], total, n);
+    for (int k = 0; k < nrow && plain; k++) plain = fort_is_plain(&r[k], (int64_t)n * (r[k].bytes / total));
 #pragma omp parallel for schedule(static) if (plain)
     for (int k = 0; k < nrow; k++)
         err_save(&trouble, fort_load_real(f, &r[k], total, first, n, x[k]), k);

@@ -106,6 +106,9 @@ MUST_USE enum err fort_get(struct fort_in *f, const char *what, int width, void 
 /* Reads elements first..first+n-1 of a record of `total` reals, of 4 or 8 bytes. */
 MUST_USE enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total,
                                  int64_t first, size_t n, double *x);
+/* Whether threads can read `bytes` of a record at a time: without the window, and from a single
+ * sub-record. */
+bool fort_is_plain(const struct fort_rec *r, int64_t bytes);
 /* Reads elements first..first+n-1 of nrow records of `total` reals each, in parallel threads:
  * elements of r[k] go to x[k]. */
 MUST_USE enum err fort_load_rows(struct fort_in *f, int nrow, const struct fort_rec *r,

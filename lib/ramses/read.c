@@ -9,6 +9,7 @@
  * * 2^(l−1). */
 #include <limits.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -293,6 +294,7 @@ static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, 
     const struct ramses *r = w->r;
     int ndim = r->s->head.ndim;
     double scale = ldexp(1, level - 1);
+    TRY(fort_load_rows(&w->amr, ndim, &w->rec[w->shape.xg], total, at, (size_t)n, w->x));
     for (int d = 0; d < ndim; d++) {
         double side = (double)r->s->coarse[d] * scale;
         if (side > ldexp(1, OKEY_LEVELS - 1))
@@ -300,7 +302,6 @@ static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, 
                  "%s: level %d on %ld coarse cells is finer than the keys of this build (make "
                  "MORTON128=1 for 42 levels)",
                  w->amr.path, level, (long)r->s->coarse[d]);
-        TRY(fort_load_real(&w->amr, &w->rec[w->shape.xg + d], total, at, (size_t)n, w->x[d]));
         if (!source_places(n, w->x[d], (double)r->skip[d], scale, side, w->ix[d]))
             return blame_place(w, level, at, n, d);
     }
@@ -319,17 +320,41 @@ static void mark_flags(int n, const int32_t *restrict is, int c, unsigned char (
     for (int i = 0; i < n; i++) flag[i][c] = is[i] == 1;
 }
 
-static enum err load_tree(struct walk *w, int64_t at, int n)
+/* Loads the refinement of octs first..first+n-1 of the batch that begins at `at`. */
+static enum err load_cells(struct walk *w, int64_t at, int first, int n)
 {
-    memset(w->split, 0, (size_t)n);
-    memset(w->flag, 0, sizeof *w->flag * (size_t)n);
-    for (int c = 0; c < w->shape.ncell && !w->known; c++) {
-        TRY(fort_load(&w->amr, &w->rec[w->shape.son + c], 4, at, (size_t)n, w->raw));
-        mark_split(n, (const int32_t *)w->raw, c, w->split);
-        TRY(fort_load(&w->amr, &w->rec[w->shape.flag + c], 4, at, (size_t)n, w->raw));
-        mark_flags(n, (const int32_t *)w->raw, c, w->flag);
+    int32_t *raw = (int32_t *)(void *)w->raw + first;
+    for (int c = 0; c < w->shape.ncell; c++) {
+        TRY(fort_load(&w->amr, &w->rec[w->shape.son + c], 4, at + first, (size_t)n, raw));
+        mark_split(n, raw, c, w->split + first);
+        TRY(fort_load(&w->amr, &w->rec[w->shape.flag + c], 4, at + first, (size_t)n, raw));
+        mark_flags(n, raw, c, w->flag + first);
     }
     return OK;
+}
+
+/* The number of parts of a batch that threads can read at a time. */
+static int parts_of_tree(const struct walk *w, int n)
+{
+    const int parts = omp_get_max_threads();
+    for (int i = w->shape.son; i < w->shape.records; i++)
+        if (!fort_is_plain(&w->rec[i], 4 * (int64_t)(n / parts))) return 1;
+    return parts;
+}
+
+static enum err load_tree(struct walk *w, int64_t at, int n)
+{
+    struct err_first trouble = {0};
+    memset(w->split, 0, (size_t)n);
+    memset(w->flag, 0, sizeof *w->flag * (size_t)n);
+    if (w->known) return OK;
+    const int parts = parts_of_tree(w, n);
+#pragma omp parallel for schedule(static) if (parts > 1)
+    for (int k = 0; k < parts; k++) {
+        const int first = n * k / parts, end = n * (k + 1) / parts;
+        err_save(&trouble, load_cells(w, at, first, end - first), k);
+    }
+    return err_restore(&trouble);
 }
 
 /* Row of variable v of cell c in a batch. */
