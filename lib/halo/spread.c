@@ -102,8 +102,9 @@ void halo_spread(struct halo_space *s, struct halo_points *b)
     for (int q = 0; q < 2; q++)
         for (int64_t i = 0; i < set[q]->n; i++)
             for (int k = 0; k < 3; k++) {
-                s->lo[k] = fmin(s->lo[k], set[q]->x[k][i]);
-                s->hi[k] = fmax(s->hi[k], set[q]->x[k][i]);
+                const double x = set[q]->x[k][i]; /* a number: calls of fmin take ten times as long */
+                if (x < s->lo[k]) s->lo[k] = x;
+                if (x > s->hi[k]) s->hi[k] = x;
             }
     b->others.others = true;
 }

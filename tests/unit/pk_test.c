@@ -282,6 +282,50 @@ static void test_cubes(void)
               "bin %d: %g", b, bin[1][b].p[0]);
 }
 
+/* Cells of an octree, from one to an eighth of a mesh cell wide, scattered over the box in groups of
+ * eight that touch. */
+static struct pk_item cell_of(int64_t i, int n, int shift)
+{
+    const uint64_t oct = (uint64_t)i / 8;
+    const double size = ldexp(1, -(int)(oct % 4)) / n;
+    struct pk_item it = {.size = size, .m = 0.5 + uniform((uint64_t)i)};
+    for (int d = 0; d < 3; d++) {
+        const double at = floor(uniform(3 * oct + (uint64_t)d) / (2 * size)) * 2 * size;
+        const double x = at + (0.5 + (double)(i >> d & 1)) * size + (double)shift / n;
+        it.x[d] = x - floor(x);
+    }
+    return it;
+}
+
+/* The spectrum of cubes no larger than a cell of the mesh is the same if all move by whole cells of
+ * the mesh, and has the same bits if they come in an order in which few share the weights and the block of the one before. */
+static void test_small_cubes(int order, bool interlaced)
+{
+    enum { NBIN = 4, N = 16, ALL = 4096 };
+    double edge[NBIN + 1] = {0.5, 2, 4, 6, 8};
+    struct pk_par par = {
+        .n = N, .order = (enum pk_window)order, .interlace = interlaced, .fold = 1};
+    struct pk_bin bin[3][NBIN];
+    struct pk_item *it = mem_new(sizeof *it * 2 * ALL, "test"), *mixed = it + ALL;
+    for (int s = 0; s < 3; s++) {
+        int64_t n = 0;
+        struct pk *p = pk_new(&comm, &par, 1, ALL);
+        for (int64_t i = comm.rank; i < ALL; i += comm.size) it[n++] = cell_of(i, N, s ? 5 : 0);
+        /* in another order no neighbour follows another; the stride is a prime number */
+        for (int64_t i = 0; i < n; i++) mixed[i] = it[s == 2 ? i * 1237 % n : i];
+        pk_add(p, n, mixed);
+        pk_spectra(p, 1, &(struct pk_pair){.a = 1, .b = 1}, NBIN, edge, -1, bin[s]);
+        pk_free(&p);
+    }
+    for (int b = 0; b < NBIN; b++) {
+        CHECK(fabs(bin[1][b].p[0] / bin[0][b].p[0] - 1) < 1e-9, "order %d bin %d: %g of %g", order,
+              b, bin[1][b].p[0], bin[0][b].p[0]);
+        CHECK(bin[2][b].p[0] == bin[1][b].p[0], "order %d bin %d: %a, not %a", order, b,
+              bin[2][b].p[0], bin[1][b].p[0]);
+    }
+    FREE(it);
+}
+
 /* Folded modes are modes of the whole box. */
 static void test_fold(void)
 {
@@ -349,6 +393,8 @@ int main(int argc, char **argv)
     test_bits_and_sum();
     test_batches();
     test_cubes();
+    for (int order = 1; order <= 4; order++)
+        for (int interlaced = 0; interlaced < 2; interlaced++) test_small_cubes(order, interlaced);
     test_fold();
     test_folded_cube();
     test_overlap();
