@@ -8,7 +8,6 @@
 #include "oct/bits.h"
 #include "oct/field_sets.h"
 #include "oct/keys.h"
-#include "oct/replace.h"
 
 /* ---- copies for other ranks ---- */
 

@@ -530,7 +530,8 @@ enum err fort_load_rows(struct fort_in *f, int nrow, const struct fort_rec *r, i
 {
     struct err_first trouble = {0};
     bool plain = total > 0;
-    for (int k = 0; k < nrow && plain; k++) plain = fort_is_plain(&r[k], (int64_t)n * (r[k].bytes / total));
+    for (int k = 0; k < nrow && plain; k++)
+        plain = fort_is_plain(&r[k], (int64_t)n * (r[k].bytes / total));
 #pragma omp parallel for schedule(static) if (plain)
     for (int k = 0; k < nrow; k++)
         err_save(&trouble, fort_load_real(f, &r[k], total, first, n, x[k]), k);

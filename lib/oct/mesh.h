@@ -272,6 +272,15 @@ struct mesh_moves {
  * are not updated: call mesh_link afterwards. */
 void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
                   struct mesh_moves *moves);
+/* Octs of a level: both lists ascend (lent). */
+struct mesh_octs {
+    lidx nown, nghost;
+    const okey *own, *ghost;
+};
+/* Gives a level without octs its first ones, as mesh_replace without moves does. The fields of
+ * `unset` ([FLD_MAX]) have memory, but no values and, if it is new, no pages yet: the caller sets
+ * them. Others are zero. */
+void mesh_install(struct mesh *m, int l, const struct mesh_octs *o, const bool *unset);
 /* Makes parent and nbr of level l, child of levels l-1 and l, parent of level l+1. */
 void mesh_link(struct mesh *m, int l);
 void mesh_link_down(struct mesh *m,

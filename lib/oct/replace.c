@@ -11,8 +11,8 @@
 #include "oct/bits.h"
 #include "oct/find_kern.h"
 #include "oct/keys.h"
+#include "oct/mesh.h"
 #include "oct/pieces.h"
-#include "oct/replace.h"
 
 enum { PARALLEL_FROM = PIECES_FROM * PIECE /* octs */ };
 

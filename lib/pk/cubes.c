@@ -57,8 +57,8 @@ struct bands {
 
 struct crew {
     const struct bands *bands;
-    bool whole;          /* this rank has all rows */
-    struct block *block; /* [2] of the mesh and of the shifted one */
+    bool whole;                 /* this rank has all rows */
+    struct block *block;        /* [2] of the mesh and of the shifted one */
     struct kept (*kept)[SLOTS]; /* [3] */
     double *room;               /* memory for the weights of a large cube */
     int *y, *z; /* rows −MARGIN .. n+MARGIN−1 in this rank's block; −1: of another rank */
@@ -157,8 +157,8 @@ static void add_large(const struct pk *p, const struct crew *crew, window4 at, d
 
 /* ---- blocks ---- */
 
-/* Adds a row of a block to a row of the mesh from cell x on, and clears it. Cells behind the last of
- * a row of the mesh are added to their periodic images later. */
+/* Adds a row of a block to a row of the mesh from cell x on, and clears it. Cells behind the last
+ * one of a row of the mesh are added to their periodic images later. */
 static void flush_row(int n, int x, int count, int64_t *from, int64_t *row)
 {
     for (int i = 0; i < count; i++) {
@@ -201,22 +201,23 @@ static void enter(const struct pk *p, const struct crew *c, struct block *b, int
     }
 }
 
-/* Adds rows of n cells to a block, in nz planes of ny rows; y, z: −1 for rows that are not needed, or
- * NULL. */
-static inline __attribute__((always_inline)) void
-add_rows(const int n, const int ny, const int nz, const struct small *const r[3], double mass,
-         const int *y, const int *z, int64_t *cell)
+/* Adds n[2] planes of n[1] rows of n[0] cells to a block. rows: of these rows along y and planes
+ * along z, −1 for those that are not needed; NULL: all are. */
+static inline __attribute__((always_inline)) void add_rows(const int n[3],
+                                                           const struct small *const r[3],
+                                                           double mass, const int *const rows[2],
+                                                           int64_t *cell)
 {
     const double *w = r[0]->w;
     const window4 x = {w[0], w[1], w[2], w[3]};
-    for (int k = 0; k < nz; k++) {
+    for (int k = 0; k < n[2]; k++) {
         const double plane = mass * r[2]->w[k];
-        for (int j = 0; j < ny; j++) {
-            if (y && (y[j] < 0 || z[k] < 0)) continue;
+        for (int j = 0; j < n[1]; j++) {
+            if (rows && (rows[0][j] < 0 || rows[1][k] < 0)) continue;
             const double m = plane * r[1]->w[j];
             int64_t *row = cell + (k * BLOCK + j) * PITCH;
             pk_add_four((char *)row, (window4){m, m, m, m}, x);
-            if (n == ROW) row[ROW - 1] += llrint(m * w[ROW - 1]);
+            if (n[0] == ROW) row[ROW - 1] += llrint(m * w[ROW - 1]);
         }
     }
 }
@@ -234,13 +235,13 @@ static bool add_small(const struct pk *p, const struct crew *crew, const struct 
     int64_t *cell = b->cell +
                     ((r[2]->first - b->first[2]) * BLOCK + r[1]->first - b->first[1]) * PITCH +
                     r[0]->first - b->first[0];
-    const int *y = crew->y + MARGIN + r[1]->first, *z = crew->z + MARGIN + r[2]->first;
+    const int *const rows[2] = {crew->y + MARGIN + r[1]->first, crew->z + MARGIN + r[2]->first};
     if (!crew->whole)
-        add_rows(n[0], n[1], n[2], r, mass, y, z, cell);
+        add_rows(n, r, mass, rows, cell);
     else if (n[0] == 4 && n[1] == 4 && n[2] == 4)
-        add_rows(4, 4, 4, r, mass, NULL, NULL, cell);
+        add_rows((const int[3]){4, 4, 4}, r, mass, NULL, cell);
     else
-        add_rows(n[0], n[1], n[2], r, mass, NULL, NULL, cell);
+        add_rows(n, r, mass, NULL, cell);
     return true;
 }
 

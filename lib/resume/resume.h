@@ -12,7 +12,7 @@
 #include "ckpt/source.h"
 #include "comm/comm.h"
 #include "dom/domain.h"
-#include "oct/mesh.h"
+#include "oct/fields.h"
 #include "part/part.h"
 
 struct resume {
@@ -51,4 +51,4 @@ MUST_USE enum err resume_tree(struct resume *r);
 /* values.c: fields of own octs (collective, agreed) */
 MUST_USE enum err resume_values(const struct resume *r);
 /* Fields of which resume_values sets every own oct. */
-void resume_filled(const struct resume *r, bool filled[FLD_MAX]);
+void resume_filled(const struct resume *r, bool filled[FIELD_ALL]);

@@ -188,7 +188,7 @@ static enum err make_levels(struct forest *f)
 {
     const struct resume *r = f->r;
     struct mesh *m = r->mesh;
-    bool filled[FLD_MAX];
+    bool filled[FIELD_ALL];
     resume_filled(r, filled);
     for (int l = 1; l <= m->levelmax; l++) {
         TRY(err_agree(r->comm, send_seeds(f, l)));

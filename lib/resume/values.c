@@ -216,14 +216,14 @@ static enum err read_values(struct stream *t)
     return err_agree(r->comm, err);
 }
 
-void resume_filled(const struct resume *r, bool filled[FLD_MAX])
+void resume_filled(const struct resume *r, bool filled[FIELD_ALL])
 {
     struct stream t;
-    memset(filled, 0, sizeof *filled * FLD_MAX);
+    memset(filled, 0, sizeof *filled * FIELD_ALL);
     if (r->from->nvalue == 0) return;
     stream_init(&t, r);
     for (int v = 0; v < t.nvalue; v++)
-        if (t.field[v] >= 0 && t.field[v] < FLD_MAX) filled[t.field[v]] = true;
+        if (t.field[v] >= 0) filled[t.field[v]] = true;
 }
 
 enum err resume_values(const struct resume *r)

@@ -282,8 +282,7 @@ static void test_cubes(void)
               "bin %d: %g", b, bin[1][b].p[0]);
 }
 
-/* Cells of an octree, from one to an eighth of a mesh cell wide, scattered over the box in groups of
- * eight that touch. */
+/* Cells of an octree, from one to an eighth of a mesh cell wide, in groups of eight that touch. */
 static struct pk_item cell_of(int64_t i, int n, int shift)
 {
     const uint64_t oct = (uint64_t)i / 8;
@@ -298,7 +297,8 @@ static struct pk_item cell_of(int64_t i, int n, int shift)
 }
 
 /* The spectrum of cubes no larger than a cell of the mesh is the same if all move by whole cells of
- * the mesh, and has the same bits if they come in an order in which few share the weights and the block of the one before. */
+ * the mesh, and has the same bits if they come in an order in which few share the weights and the
+ * block of the one before. */
 static void test_small_cubes(int order, bool interlaced)
 {
     enum { NBIN = 4, N = 16, ALL = 4096 };
