@@ -11,29 +11,11 @@
  * are padded to 64 bytes, so that every line has equal alignment and one FFTW plan serves all. */
 #include "fft/fft.h"
 
-#include <fftw3.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "fft/fixed.h"
-
-enum { BLOCK = 8 }; /* rows and columns of a tile of a transpose */
-
-/* A direction of the grid of ranks: ranks along it, and parts of the two transposed axes. */
-struct line {
-    int n, me;
-    int *rank;        /* [n] ranks along the line */
-    int *real, *wave; /* [n+1] bounds of the parts of y or z; of kx or ky */
-};
-
-struct fft_lines {
-    const struct comm *c;
-    int ny, nz; /* grid of ranks: rank = py + ny*pz */
-    struct line y, z;
-    double complex *a, *b;
-    fftw_plan forward[2], backward[2]; /* FFTW plans: real ↔ complex · complex */
-    struct fft_fixed *fixed;           /* line transforms that replace the plans; NULL: FFTW */
-};
+#include "fft/lines.h"
 
 /* Transpose: out[o*to_o + col*to_c + row] = in[o*from_o + row*from_r + col]. */
 struct turn {
@@ -98,6 +80,34 @@ _Noreturn void fftw_assertion_failed(const char *what, int line, const char *fil
     err_bug(file, line, what);
 }
 
+/* Whether the plan `apart` gives the bits of the plan in place, for a few lines of odd numbers. */
+static bool same_bits(const struct fft_lines *l, int n, int back)
+{
+    enum { LINES = 4 };
+    double complex a[FFT_APART], b[FFT_APART], c[FFT_APART];
+    for (int k = 0; k < LINES; k++) {
+        for (int i = 0; i < n; i++)
+            a[i] = b[i] = sin(7. * i * i + 3. * i + k) + I * cos(5. * i * i + i + 2. * k);
+        fftw_execute_dft(l->apart[back], a, c);
+        fftw_execute_dft(back ? l->backward[1] : l->forward[1], b, b);
+        if (memcmp(b, c, sizeof *b * (size_t)n) != 0) return false;
+    }
+    return true;
+}
+
+/* FFTW transforms some lines in place through a buffer that it allocates for each of them. */
+static void plans_apart(struct fft_lines *l, int n)
+{
+    if (n > FFT_APART) return;
+    for (int back = 0; back < 2; back++) {
+        l->apart[back] = fftw_plan_dft_1d(n, l->a, l->b, back ? FFTW_BACKWARD : FFTW_FORWARD,
+                                          FFTW_ESTIMATE);
+        if (same_bits(l, n, back)) continue;
+        fftw_destroy_plan(l->apart[back]);
+        l->apart[back] = NULL;
+    }
+}
+
 static void plans_make(struct fft_lines *l, int n)
 {
     double complex *a = l->a;
@@ -107,6 +117,7 @@ static void plans_make(struct fft_lines *l, int n)
     l->forward[1] = fftw_plan_dft_1d(n, a, a, FFTW_FORWARD, how);
     l->backward[1] = fftw_plan_dft_1d(n, a, a, FFTW_BACKWARD, how);
     for (int i = 0; i < 2; i++) BUG_ON(!l->forward[i] || !l->backward[i]);
+    plans_apart(l, n);
 }
 
 static struct fft *division_new(const struct comm *c, int n)
@@ -115,7 +126,7 @@ static struct fft *division_new(const struct comm *c, int n)
     struct fft *f = mem_zero(sizeof *f, "fft plan");
     struct fft_lines *l = f->lines = mem_zero(sizeof *l, "fft plan");
     int nkx = n / 2 + 1;
-    f->n = n;
+    f->n = l->n = n;
     l->c = c;
     l->ny = grid_width(n, c->size);
     l->nz = c->size / l->ny;
@@ -179,6 +190,7 @@ void fft_free(struct fft **fp)
     for (int i = 0; i < 2 && !l->fixed; i++) {
         fftw_destroy_plan(l->forward[i]);
         fftw_destroy_plan(l->backward[i]);
+        if (l->apart[i]) fftw_destroy_plan(l->apart[i]);
     }
     fft_fixed_free(&l->fixed);
     FREE(l->y.rank);
@@ -208,21 +220,6 @@ int fft_rank(const struct fft *f, int y, int z)
 }
 
 /* ---- transposes ---- */
-
-/* Transposes a block of `nrow` rows and `ncol` columns: element (row, col) at in[row*from_r + col]
- * goes to out[col*to_c + row]. */
-static void transpose(const double complex *in, size_t from_r, int nrow, int ncol,
-                      double complex *out, size_t to_c)
-{
-    for (int r0 = 0; r0 < nrow; r0 += BLOCK)
-        for (int c0 = 0; c0 < ncol; c0 += BLOCK) {
-            int r1 = r0 + BLOCK < nrow ? r0 + BLOCK : nrow,
-                c1 = c0 + BLOCK < ncol ? c0 + BLOCK : ncol;
-            for (int col = c0; col < c1; col++)
-                for (int row = r0; row < r1; row++)
-                    out[(size_t)col * to_c + (size_t)row] = in[(size_t)row * from_r + (size_t)col];
-        }
-}
 
 /* Packs own rows × the columns of part i, matrix by matrix, row by row. */
 static void pack(const struct turn *t, const double complex *in, const int *cols, int i,
@@ -262,7 +259,7 @@ static void turn(const struct line *l, const struct comm *c, const struct turn *
     struct comm_round *round = comm_post(c, np, peer, buf, len, buf + l->n, len + l->n);
 #pragma omp parallel for schedule(static)
     for (int o = 0; o < t->nout; o++)
-        transpose(in + (size_t)o * t->from_o + (size_t)cols[me], t->from_r, t->nrow, mine,
+        fft_transpose(in + (size_t)o * t->from_o + (size_t)cols[me], t->from_r, t->nrow, mine,
                   out + (size_t)o * t->to_o + (size_t)rows[me], t->to_c);
     comm_wait(round);
     for (int i = 0; i < np; i++) {
@@ -270,7 +267,7 @@ static void turn(const struct line *l, const struct comm *c, const struct turn *
         const double complex *got = buf[l->n + i];
 #pragma omp parallel for schedule(static)
         for (int o = 0; o < t->nout; o++)
-            transpose(got + (size_t)o * (size_t)nrow * (size_t)mine, (size_t)mine, nrow, mine,
+            fft_transpose(got + (size_t)o * (size_t)nrow * (size_t)mine, (size_t)mine, nrow, mine,
                       out + (size_t)o * t->to_o + (size_t)rows[part], t->to_c);
     }
     FREE(block);
@@ -288,10 +285,8 @@ static void lines_complex(const struct fft_lines *l, bool back, double complex *
         fft_fixed_complex(l->fixed, back, a, pitch, n);
         return;
     }
-    fftw_plan plan = back ? l->backward[1] : l->forward[1];
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        fftw_execute_dft(plan, a + (size_t)i * pitch, a + (size_t)i * pitch);
+    for (int64_t i = 0; i < n; i++) fft_line_complex(l, back, a + (size_t)i * pitch);
 }
 
 static void lines_real(struct fft *f, bool back)
@@ -304,13 +299,7 @@ static void lines_real(struct fft *f, bool back)
         return;
     }
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        if (back)
-            fftw_execute_dft_c2r(l->backward[0], l->a + (size_t)i * row,
-                                 f->r + (size_t)i * f->pitch);
-        else
-            fftw_execute_dft_r2c(l->forward[0], f->r + (size_t)i * f->pitch,
-                                 l->a + (size_t)i * row);
+    for (int64_t i = 0; i < n; i++) fft_line_real(l, back, l->a + (size_t)i * row);
 }
 
 void fft_forward(struct fft *f)
@@ -318,16 +307,20 @@ void fft_forward(struct fft *f)
     struct fft_lines *l = f->lines;
     size_t row = f->pitch / 2, col = f->kpitch;
     int ny = f->count[1], nz = f->count[2], nkx = f->kcount[0], nky = f->kcount[1];
-    lines_real(f, false);
-    turn(&l->y, l->c,
-         &(struct turn){.nout = nz,
-                        .nrow = ny,
-                        .from_o = (size_t)ny * row,
-                        .from_r = row,
-                        .to_o = (size_t)nkx * col,
-                        .to_c = col},
-         l->y.real, l->y.wave, l->a, l->b);
-    lines_complex(l, false, l->b, col, (int64_t)nz * nkx);
+    if (fft_has_planes(l)) {
+        fft_planes(f, false);
+    } else {
+        lines_real(f, false);
+        turn(&l->y, l->c,
+             &(struct turn){.nout = nz,
+                            .nrow = ny,
+                            .from_o = (size_t)ny * row,
+                            .from_r = row,
+                            .to_o = (size_t)nkx * col,
+                            .to_c = col},
+             l->y.real, l->y.wave, l->a, l->b);
+        lines_complex(l, false, l->b, col, (int64_t)nz * nkx);
+    }
     turn(&l->z, l->c,
          &(struct turn){.nout = nkx,
                         .nrow = nz,
@@ -353,6 +346,10 @@ void fft_backward(struct fft *f)
                         .to_o = col,
                         .to_c = (size_t)nkx * col},
          l->z.wave, l->z.real, l->a, l->b);
+    if (fft_has_planes(l)) {
+        fft_planes(f, true);
+        return;
+    }
     lines_complex(l, true, l->b, col, (int64_t)nz * nkx);
     turn(&l->y, l->c,
          &(struct turn){.nout = nz,

@@ -41,6 +41,11 @@ void fft_begin(struct fft *f);
 void fft_end(struct fft *f);
 void fft_forward(struct fft *f);  /* transforms r to k (collective) */
 void fft_backward(struct fft *f); /* transforms k to r (collective) */
+/* Changes a row of modes along kz, k[0..n-1], at indices kx and ky. Threads call it side by side. */
+typedef void fft_filter_row(const void *ctx, int kx, int ky, double complex *k);
+/* Transforms r forward, filters all modes, and transforms back to r, with the bits of the functions
+ * above; k is not set. (collective) */
+void fft_filter(struct fft *f, fft_filter_row *filter, const void *ctx);
 /* The rank whose real-space block holds the row along x at (y, z). Local. */
 int fft_rank(const struct fft *f, int y, int z);
 

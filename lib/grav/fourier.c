@@ -133,11 +133,11 @@ static int64_t skip_own(const struct share *s, int64_t j)
     return j < s->first ? j : j + s->n;
 }
 
-static void put_oct(struct fft *f, size_t slot, const double v[8])
+static void put_oct(struct fft *f, size_t slot, const double v[8], double mean)
 {
     double *r = f->r + slot;
     size_t y = f->pitch, z = f->pitch * (size_t)f->count[1];
-    for (int k = 0; k < 8; k++) r[(k & 1) + (k & 2 ? y : 0) + (k & 4 ? z : 0)] = v[k];
+    for (int k = 0; k < 8; k++) r[(k & 1) + (k & 2 ? y : 0) + (k & 4 ? z : 0)] = v[k] - mean;
 }
 
 static void get_oct(const struct fft *f, size_t slot, double v[8])
@@ -147,8 +147,8 @@ static void get_oct(const struct fft *f, size_t slot, double v[8])
     for (int k = 0; k < 8; k++) v[k] = r[(k & 1) + (k & 2 ? y : 0) + (k & 4 ? z : 0)];
 }
 
-/* Copies the field of the level to pencils. */
-static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8])
+/* Copies the field of the level, minus its mean, to pencils. */
+static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8], double mean)
 {
     struct share to = own_share(c, &f->out), from = own_share(c, &f->in);
     double(*mine)[8] = mem_new(sizeof *mine * (size_t)to.rest + 1, "fft exchange");
@@ -159,9 +159,10 @@ static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8])
     swap_rows(c, &f->out, &f->in, mine, theirs);
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < to.n; j++)
-        put_oct(f->fft, f->slot[from.first + j], rho[f->order[to.first + j]]);
+        put_oct(f->fft, f->slot[from.first + j], rho[f->order[to.first + j]], mean);
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < from.rest; j++) put_oct(f->fft, f->slot[skip_own(&from, j)], theirs[j]);
+    for (int64_t j = 0; j < from.rest; j++) 
+        put_oct(f->fft, f->slot[skip_own(&from, j)], theirs[j], mean);
     FREE(mine);
     FREE(theirs);
 }
@@ -185,23 +186,34 @@ static void return_octs(struct fourier *f, const struct comm *c, double (*phi)[8
     FREE(theirs);
 }
 
-/* Multiplies the modes (kx, ky, all kz) by the Green function and scale; kx and ky are indices. */
-static void green_row(double complex *k, int n, int kx, int ky, double scale,
-                      const struct green_tables *t)
+/* Filter of the modes: the Green function, times scale. */
+struct filter {
+    int n;
+    double scale;
+    struct green_tables tables;
+};
+
+/* Rows by denominators alone, as the compiler makes vectors of them; bits as by green_at. */
+static void green_plain(const struct filter *g, int kx, int ky, double complex *k)
 {
-    for (int z = 0; z < n; z++) k[z] *= green_at(t, n, kx, ky, z, scale);
+    const double *restrict d = g->tables.denominator, across = d[kx] + d[ky];
+    double *restrict at = (double *)k;
+    for (int z = 0; z < g->n; z++) {
+        const double total = across + d[z], green = g->scale / total;
+        at[2 * z] *= green;
+        at[2 * z + 1] *= green;
+    }
 }
 
-static void apply_green(struct fft *f, double fourpi, const struct fourier_green *g)
+static void green_row(const void *ctx, int kx, int ky, double complex *k)
 {
-    struct green_tables t = green_tables(f->n, g);
-    double scale = green_scale(f->n, fourpi);
-#pragma omp parallel for collapse(2) schedule(static)
-    for (int i = 0; i < f->kcount[0]; i++)
-        for (int j = 0; j < f->kcount[1]; j++)
-            green_row(f->k + ((size_t)i * (size_t)f->kcount[1] + (size_t)j) * f->kpitch, f->n,
-                      i + f->kfirst[0], j + f->kfirst[1], scale, &t);
-    green_tables_free(&t);
+    const struct filter *g = ctx;
+    const struct green_tables *t = &g->tables;
+    if ((kx || ky) && !t->factor && !t->part) {
+        green_plain(g, kx, ky, k);
+        return;
+    }
+    for (int z = 0; z < g->n; z++) k[z] *= green_at(t, g->n, kx, ky, z, g->scale);
 }
 
 void fourier_solve(struct fourier **fp, struct mesh *m, const struct comm *c, int l, double fourpi,
@@ -212,14 +224,12 @@ void fourier_solve(struct fourier **fp, struct mesh *m, const struct comm *c, in
     if (!*fp) *fp = plan_new(lv, c, g->fixed);
     struct fourier *f = *fp;
     struct fft *t = f->fft;
+    struct filter filter = {.n = t->n, .scale = green_scale(t->n, fourpi)};
+    filter.tables = green_tables(t->n, g);
     fft_begin(t);
-    send_octs(f, c, lv->fld[FLD_RHO]);
-#pragma omp parallel for schedule(static)
-    for (int64_t row = 0; row < (int64_t)t->count[1] * t->count[2]; row++)
-        for (int x = 0; x < t->n; x++) t->r[(size_t)row * t->pitch + (size_t)x] -= rho_tot;
-    fft_forward(t);
-    apply_green(t, fourpi, g);
-    fft_backward(t);
+    send_octs(f, c, lv->fld[FLD_RHO], rho_tot);
+    fft_filter(t, green_row, &filter);
     return_octs(f, c, lv->fld[FLD_PHI]);
     fft_end(t);
+    green_tables_free(&filter.tables);
 }
