@@ -84,7 +84,7 @@ static bool all_equal(int n, const double *x)
     return !differ;
 }
 
-/* Adds n copies of x, n ≤ CHUNK. */
+/* Adds n copies of x, n ≤ MANY. */
 static void add_times(struct sum *s, int n, double x)
 {
     int i;
@@ -96,6 +96,14 @@ static void add_times(struct sum *s, int n, double x)
     for (int k = 0; k < 3; k++) s->digit[i + k] += n * d[k];
     s->count += n;
     if (s->count >= MANY) sum_carry(s);
+}
+
+void sum_add_times(struct sum *s, int64_t n, double x)
+{
+    for (; n > 0; n -= MANY) {
+        if (s->count + (n < MANY ? n : MANY) > MANY) sum_carry(s);
+        add_times(s, n < MANY ? (int)n : MANY, x);
+    }
 }
 
 static void chunk_add(struct sum *s, int n, const double *x)

@@ -47,6 +47,8 @@ void sum_init(struct sum *s); /* sets the sum to 0, without terms */
 void sum_add(struct sum *s, double x);
 /* Adds x[0..n-1], bit for bit like repeated sum_add, several times faster. */
 void sum_add_many(struct sum *s, int64_t n, const double *x);
+/* Adds n times x, bit for bit like repeated sum_add. */
+void sum_add_times(struct sum *s, int64_t n, double x);
 /* Adds `other` to s exactly. */
 void sum_join(struct sum *s, const struct sum *other);
 double sum_get(const struct sum *s); /* NaN if any term was not finite */

@@ -178,6 +178,35 @@ static inline lidx new_host(const struct mesh *m, int l, lidx h, const int64_t o
     return part_new_host(m, l, h, o, q);
 }
 
+/* Cells of level l of up to SOME particles, and whether each is out of the box. */
+enum { SOME = 256 };
+struct places {
+    int32_t cell[3][SOME], out[SOME];
+};
+
+static void places_find(struct places *at, const struct parts *p, const struct mesh *m, int l,
+                        int64_t begin, int n)
+{
+    const double scale = (double)((int64_t)1 << l) * m->per_boxlen, box = m->boxlen;
+    _Static_assert(LEVEL_MAX < 31, "numbers of cells are int32_t");
+    memset(at->out, 0, sizeof at->out);
+    for (int d = 0; d < 3; d++) {
+        const double *restrict x = p->x[d] + begin;
+        int32_t *restrict cell = at->cell[d], *restrict out = at->out;
+#pragma omp simd
+        for (int k = 0; k < n; k++) {
+            cell[k] = (int32_t)(scale > 0 ? x[k] * scale : mesh_cells(m, l, x[k]));
+            out[k] |= !((x[k] >= 0) & (x[k] < box));
+        }
+    }
+}
+
+/* Key of a place among all cells of its level: that of its oct, and three bits. */
+static inline okey place_key(const struct places *at, int k)
+{
+    return okey_make((uint64_t)at->cell[0][k], (uint64_t)at->cell[1][k], (uint64_t)at->cell[2][k]);
+}
+
 /* An oct and its coordinates: consecutive particles are mostly in the same one. */
 struct host_oct {
     lidx oct;
@@ -223,6 +252,22 @@ static inline bool still_in(const struct parts *p, const struct mesh *m, int l, 
     return (off & ((1u << m->ndim) - 1)) == 0;
 }
 
+/* Finds the hosts of up to SOME particles: of those that are in another oct than their host. */
+static void rehost_some(struct parts *p, const struct mesh *m, int l, int64_t begin, int n,
+                        struct host_oct *last)
+{
+    const okey *key = m->lev[l].key;
+    const lidx *host = p->host + begin;
+    struct places at;
+    int left[SOME], nleft = 0;
+    places_find(&at, p, m, l - 1, begin, n);
+    for (int k = 0; k < n; k++) {
+        left[nleft] = k;
+        nleft += at.out[k] | (place_key(&at, k) != key[host[k]]);
+    }
+    for (int j = 0; j < nleft; j++) rehost(p, m, l, begin + left[j], last);
+}
+
 static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t begin, int64_t end)
 {
     struct host_oct last = {.oct = -1};
@@ -230,7 +275,8 @@ static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t b
     int some[PART_CHUNK]; /* particles that may have left their host */
     const int n = (int)(end - begin);
     if (!p->jumps) {
-        for (int64_t i = begin; i < end; i++) rehost(p, m, l, i, &last);
+        for (int64_t i = begin; i < end; i += SOME)
+            rehost_some(p, m, l, i, end - i < SOME ? (int)(end - i) : SOME, &last);
         return;
     }
     const int8_t *restrict family = p->family + begin;
@@ -289,19 +335,37 @@ void part_cells(const struct parts *p, const struct mesh *m, int l, int64_t begi
     }
 }
 
-/* Lists those of n particles that may be in a finer level than l: not tracers in leaf cells. */
+/* Lists those of n particles that may be in a finer level than l where tracers in leaf cells are
+ * not. */
 static int part_may_descend(const struct parts *p, int l, int64_t begin, int n, int *some)
 {
     const int8_t *restrict family = p->family + begin;
     const int32_t *restrict levelp = p->levelp + begin;
     unsigned char may[PART_CHUNK];
-    if (!p->settled) {
-        for (int k = 0; k < n; k++) some[k] = k;
-        return n;
-    }
 #pragma omp simd
     for (int k = 0; k < n; k++) may[k] = (family[k] != FAM_GAS_TRACER) | (levelp[k] > l);
     return bits_list(may, n, some);
+}
+
+/* Marks up to SOME particles, as mark_block. */
+static int64_t mark_some(struct parts *p, const struct mesh *m, int l, int64_t begin, int n)
+{
+    const struct level *lv = &m->lev[l];
+    const okey *key = lv->key;
+    const lidx(*children)[8] = (const lidx(*)[8])lv->child;
+    lidx *restrict host = p->host + begin;
+    struct places at;
+    int64_t down = 0;
+    places_find(&at, p, m, l, begin, n);
+    for (int k = 0; k < n; k++) {
+        const lidx h = host[k];
+        const okey cell = place_key(&at, k);
+        const lidx child = children[h][(int)(cell & 7)];
+        const bool in = (child >= 0) & (cell >> 3 == key[h]) & !at.out[k];
+        host[k] = in ? ~child : h;
+        down += in;
+    }
+    return down;
 }
 
 /* Marks particles in refined cells: host := ~child. A particle outside its host has left the level
@@ -314,16 +378,20 @@ static int64_t mark_block(struct parts *p, const struct mesh *m, int l, int64_t 
     const lidx(*children)[8] = (const lidx(*)[8])lv->child;
     const int8_t *restrict family = p->family + begin;
     lidx *restrict host = p->host + begin;
-    const bool settled = p->settled;
     int some[PART_CHUNK], cell[PART_CHUNK]; /* cell: from that of the first of them on */
+    if (!p->settled) {
+        for (int64_t i = begin; i < end; i += SOME)
+            n += mark_some(p, m, l, i, end - i < SOME ? (int)(end - i) : SOME);
+        return n;
+    }
     const int may = part_may_descend(p, l, begin, (int)(end - begin), some);
-    if (settled && may) part_cells(p, m, l, begin + some[0], some[may - 1] - some[0] + 1, cell);
+    if (may) part_cells(p, m, l, begin + some[0], some[may - 1] - some[0] + 1, cell);
     for (int k = 0; k < may; k++) {
         const int at = some[k];
         const int64_t i = begin + at;
         const lidx h = host[at];
         lidx child;
-        if (settled && family[at] == FAM_GAS_TRACER) {
+        if (family[at] == FAM_GAS_TRACER) {
             child = children[h][cell[at - some[0]]];
         } else {
             if (h != last) okey_coords(lv->key[h], o);
@@ -412,6 +480,25 @@ void part_merge(struct parts *p, const struct mesh *m, int l)
 }
 
 /* ---- sums ---- */
+
+double part_alike(const struct parts *p, int64_t begin, int64_t end)
+{
+    const double m = begin < end ? p->m[begin] : 0;
+    const int8_t dm = FAM_DM;
+    int64_t differ = 0;
+#pragma omp parallel for schedule(static) reduction(+ : differ)
+    for (int64_t b = begin; b < end; b += PART_CHUNK) {
+        const int64_t stop = end - b < PART_CHUNK ? end : b + PART_CHUNK;
+        int64_t mass = 0;
+        int family = 0;
+#pragma omp simd reduction(+ : mass)
+        for (int64_t i = b; i < stop; i++) mass += p->m[i] != m;
+#pragma omp simd reduction(| : family)
+        for (int64_t i = b; i < stop; i++) family |= p->family[i] ^ dm;
+        differ += mass + (family != 0);
+    }
+    return differ ? 0 : m;
+}
 
 /* Maximum over the particles that have mass, among tracers. */
 static double vmax_among(const struct parts *p, int l)

@@ -178,6 +178,10 @@ void part_number(const struct comm *c, int64_t n, struct part_ticket *t, int64_t
 void part_deposit(const struct parts *p, const struct mesh *m, int l, double quantum,
                   double mass_cut, int cic_levelmax, int64_t (*mass)[8], int64_t (*number)[8]);
 
+/* Mass of the particles begin … end-1 if all are dark matter of one mass; 0: they differ, or there
+ * are none. Local. */
+double part_alike(const struct parts *p, int64_t begin, int64_t end);
+
 /* Kicks the particles of level l alone (first[l]..first[l+1]-1) with the force of level l (or l-1
  * where the cloud leaves the level): v += ½ dteff f; dteff = dtnew[levelp] if levelp >= l else
  * dtold[levelp]; then levelp = l. F must be valid in ghosts of l and l-1. Local. */

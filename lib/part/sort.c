@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 
-enum { DISORDER = 32, TRACERS_DISORDER = 2, NEAR = 6, BITS = 11, BUCKETS = 1 << BITS };
+enum { DISORDER = 32, TRACERS_DISORDER = 2, NEAR = 6, BITS = 8, BITS_MAX = 16 };
 
 /* Number of descents, or of returns to a row of 2^NEAR octs if these are more: particles in lattice
  * order have few descents, but leave each row after a few particles. */
@@ -75,29 +75,51 @@ void part_forget(struct parts *p, int l)
     for (int k = l; k < LEVEL_MAX + 3; k++) p->retained[k] = 0;
 }
 
-/* One stable pass on the digit at `shift`. count: [threads][BUCKETS]. */
-static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift,
-                       int64_t (*count)[BUCKETS])
+/* One stable pass on the digit of `bits` at `shift`. count: [threads][2^bits]. */
+static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift, int bits,
+                       int64_t *count)
 {
+    const size_t buckets = (size_t)1 << bits;
 #pragma omp parallel
     {
         int t = omp_get_thread_num(), nt = omp_get_num_threads();
-        int64_t begin = n * t / nt, end = n * (t + 1) / nt, *at = count[t];
-        memset(at, 0, sizeof count[t]);
-        for (int64_t i = begin; i < end; i++) at[in[i] >> shift & (BUCKETS - 1)]++;
+        int64_t begin = n * t / nt, end = n * (t + 1) / nt, *at = count + buckets * (size_t)t;
+        memset(at, 0, sizeof *at * buckets);
+        for (int64_t i = begin; i < end; i++) at[in[i] >> shift & (buckets - 1)]++;
 #pragma omp barrier
 #pragma omp single
         {
             int64_t sum = 0;
-            for (int b = 0; b < BUCKETS; b++)
-                for (int s = 0; s < nt; s++) {
-                    int64_t k = count[s][b];
-                    count[s][b] = sum;
+            for (size_t b = 0; b < buckets; b++)
+                for (size_t s = 0; s < (size_t)nt; s++) {
+                    int64_t k = count[buckets * s + b];
+                    count[buckets * s + b] = sum;
                     sum += k;
                 }
         }
-        for (int64_t i = begin; i < end; i++) out[at[in[i] >> shift & (BUCKETS - 1)]++] = in[i];
+        for (int64_t i = begin; i < end; i++) out[at[in[i] >> shift & (buckets - 1)]++] = in[i];
     }
+}
+
+/* Sorts by the high words, which are at most `top`, in as few passes as there are buckets for:
+ * particles that are nearly in order count in a few of them at a time. Returns the array with the
+ * result. */
+static uint64_t *radix_sort(uint64_t *a, uint64_t *b, int64_t n, lidx top)
+{
+    int all = 1, most = BITS;
+    while (all < 31 && top >> all > 0) all++;
+    while (most < BITS_MAX && n >> (most + 3) > 0) most++; /* four particles a bucket */
+    const int passes = (all + most - 1) / most, bits = (all + passes - 1) / passes;
+    int64_t *count = mem_new((sizeof *count << bits) * (size_t)omp_get_max_threads(),
+                             "particle sort");
+    for (int k = 0; k < passes; k++) {
+        radix_pass(a, b, n, 32 + k * bits, bits, count);
+        uint64_t *swap = a;
+        a = b;
+        b = swap;
+    }
+    FREE(count);
+    return a;
 }
 
 /* Permutes arrays of each element size from `a` to `out`; the low words of the order are indices
@@ -150,6 +172,7 @@ static void permute_column(struct parts *p, int c, int64_t begin, int64_t n, con
     char *a = p->col[c], *tmp = *row;
     bool swap = size == 8 && begin == 0 && 2 * n > p->n && p->scratch_cap == p->cap;
     a += size * (size_t)begin;
+    if (memcmp(a, a + size, size * (size_t)(n - 1)) == 0) return; /* all values are equal */
     tmp += 8 * (size_t)begin;
     permute(size, a, n, order, tmp);
     if (swap) {
@@ -175,19 +198,10 @@ void part_sort(struct parts *p, int64_t begin, int64_t end)
         a[i] = (uint64_t)host[i] << 32 | (uint64_t)i;
         top = top > host[i] ? top : host[i];
     }
-    int64_t(*count)[BUCKETS] = mem_new(sizeof *count * (size_t)omp_get_max_threads(),
-                                       "particle sort");
-    for (int shift = 32; top >> (shift - 32) > 0; shift += BITS) {
-        radix_pass(a, b, n, shift, count);
-        uint64_t *swap = a;
-        a = b;
-        b = swap;
-        if (shift > 32 + 31 - BITS) break; /* all digits of a lidx are done */
-    }
-    FREE(count);
-    void **row = &p->scratch[a == (uint64_t *)p->scratch[0] + begin];
+    uint64_t *order = radix_sort(a, b, n, top);
+    void **row = &p->scratch[order == a];
     for (int c = 0; c < p->columns.n; c++)
-        if (p->columns.has[c]) permute_column(p, c, begin, n, a, row);
+        if (p->columns.has[c]) permute_column(p, c, begin, n, order, row);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++) p->host[begin + i] = (lidx)(a[i] >> 32);
+    for (int64_t i = 0; i < n; i++) p->host[begin + i] = (lidx)(order[i] >> 32);
 }

@@ -4,6 +4,7 @@
  * Gas cells (as pseudo-particles at their centre of mass) and particles are deposited by
  * cloud-in-cell as integers, so that the sum over cells, threads and ranks has no order. */
 #include <math.h>
+#include <string.h>
 
 #include "base/cgs.h"
 #include "base/mem.h"
@@ -96,7 +97,14 @@ void sim_keep_monopole(struct sim *s)
 static void total_mass(struct sim *s, struct sum sum[4])
 {
     const int n = moments_wanted(s);
-    if (!sim_parts_mass(s, n, sum)) add_particle_mass(&s->parts, n, sum);
+    s->phys.matter.alike = 0;
+    if (!sim_parts_mass(s, n, sum)) {
+        s->phys.matter.alike = part_alike(&s->parts, 0, s->parts.n);
+        if (n == 1 && s->phys.matter.alike > 0)
+            sum_add_times(&sum[0], s->parts.n, s->phys.matter.alike);
+        else
+            add_particle_mass(&s->parts, n, sum);
+    }
     if (sinks_any(s->phys.sinks)) sinks_mass(s->phys.sinks, sum);
     comm_sums(&s->comm, sum, 4);
     sim_keep_monopole(s);
@@ -152,39 +160,83 @@ static int deposited(const struct sim *s, int k)
     return k & (s->mesh.cells - 1);
 }
 
-/* Quasi-Lagrangian criterion from gas and particles. */
-static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
-                       const int64_t (*gas)[8], const int64_t (*number)[8])
-{
-    double vol = mesh_volume(&s->mesh, lv->level), quantum = s->phys.matter.quantum,
-           unit = fmax(s->amr.refine.mass_sph / vol, s->phys.hydro.smallr);
-#pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
-    for (lidx i = 0; i < lv->nown; i++) {
-        double n[8] = {0};
-        for (int k = 0; gas && k < 8; k++)
-            n[k] = deposit_density(gas[i][deposited(s, k)], quantum, vol) / unit;
-        for (int k = 0; gas && s->par->refine.ivar_refine > 0 && k < 8; k++)
-            if (!gas_counts(s, lv, i, k)) n[k] = 0;
-        for (int k = 0; k < 8; k++)
-            lv->dense[i][k] = deposit_dense(n[k], number ? number[i][deposited(s, k)] : 0,
-                                            NUMBER_QUANTUM, m_refine);
-    }
-}
-
 /* Sums of the deposits on a level. */
 struct sums {
     int64_t (*mass)[8], (*number)[8], (*gas)[8];
 };
 
+/* Mass of the gas in each cell of oct i in units of `unit`, where it counts. */
+static void gas_numbers(const struct sim *s, const struct level *lv, lidx i,
+                        int64_t (*gas)[8], double unit, double n[8])
+{
+    const double vol = mesh_volume(&s->mesh, lv->level), quantum = s->phys.matter.quantum;
+    memset(n, 0, sizeof(double[8]));
+    for (int k = 0; gas && k < 8; k++)
+        n[k] = deposit_density(gas[i][deposited(s, k)], quantum, vol) / unit;
+    for (int k = 0; gas && s->par->refine.ivar_refine > 0 && k < 8; k++)
+        if (!gas_counts(s, lv, i, k)) n[k] = 0;
+}
+
+/* Quasi-Lagrangian criterion from gas and particles. */
+static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
+                       const struct sums *x)
+{
+    double unit = fmax(s->amr.refine.mass_sph / mesh_volume(&s->mesh, lv->level),
+                       s->phys.hydro.smallr);
+#pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
+    for (lidx i = 0; i < lv->nown; i++) {
+        double n[8];
+        gas_numbers(s, lv, i, x->gas, unit, n);
+        for (int k = 0; k < 8; k++)
+            lv->dense[i][k] = deposit_dense(n[k], x->number ? x->number[i][deposited(s, k)] : 0,
+                                            NUMBER_QUANTUM, m_refine);
+    }
+}
+
+/* Makes out from masses alone which cells are dense. A cell's number is the sum of the parts of
+ * clouds, and so is its mass if all particles have the mass `one`; each part is rounded to a quantum
+ * of its own. At most as many particles as the box has reach a cell, so the two differ by less than
+ * `error`. Returns false if a cell is too close to the threshold, or if particles differ, on any
+ * rank: then the numbers are needed, and no cell is valid. (collective) */
+static bool mark_by_mass(const struct sim *s, struct level *lv, double m_refine,
+                         const struct sums *x)
+{
+    const struct sim_matter *a = &s->phys.matter;
+    const int64_t begin = s->parts.first[lv->level], end = s->parts.n;
+    double one = lv->level == s->mesh.levelmin ? a->alike : part_alike(&s->parts, begin, end);
+    if (begin == end && end > 0) one = s->parts.m[0];
+    double per_one = a->quantum / one,
+           error = a->mass / one * (0.5 * NUMBER_QUANTUM + 0.5 * per_one + 0x1p-50) +
+                   0x1p-48 * fabs(m_refine),
+           vol = mesh_volume(&s->mesh, lv->level),
+           unit = fmax(s->amr.refine.mass_sph / vol, s->phys.hydro.smallr);
+    int64_t unsure = !(one > 0), bits;
+    memcpy(&bits, &one, sizeof bits);
+#pragma omp parallel for schedule(static) reduction(+ : unsure) if (lv->nown >= PARALLEL_FROM)
+    for (lidx i = 0; i < lv->nown; i++) {
+        double n[8];
+        gas_numbers(s, lv, i, x->gas, unit, n);
+        for (int k = 0; k < 8; k++) {
+            n[k] += (double)x->mass[i][deposited(s, k)] * per_one - m_refine;
+            lv->dense[i][k] = n[k] > 0;
+            unsure += !(fabs(n[k]) > error);
+        }
+    }
+    int64_t all[3] = {unsure, bits, -bits};
+    comm_max_i64(&s->comm, all, 3);
+    return all[0] == 0 && all[1] == -all[2];
+}
+
 /* Allocates zeroed arrays for the sums that a level needs. Gas has a separate array where a
- * criterion needs one. All ranks choose the same arrays, also on a device. */
-static struct sums sums_new(const struct sim *s, int l, bool counts)
+ * criterion needs one. by_mass: no numbers, which masses may tell. All ranks choose the same
+ * arrays, also on a device. */
+static struct sums sums_new(const struct sim *s, int l, bool counts, bool by_mass)
 {
     size_t rows = sizeof(int64_t[8]) * (size_t)s->mesh.lev[l].noct + 1;
     bool points = s->par->run.pic || sinks_any(s->phys.sinks) || l == s->par->poisson.cic_levelmax,
          gas = s->mesh.hydro;
     return (struct sums){points || (gas && !counts) ? mem_zero(rows, "deposit") : NULL,
-                         points && counts ? mem_zero(rows, "deposit") : NULL,
+                         points && counts && !by_mass ? mem_zero(rows, "deposit") : NULL,
                          gas && counts ? mem_zero(rows, "deposit") : NULL};
 }
 
@@ -295,6 +347,30 @@ static double m_refine_of(const struct sim *s, int l)
     return l < s->mesh.levelmax ? sim_m_refine(s, l) : -1;
 }
 
+/* Whether masses may tell which cells of level l are dense. mass_cut_refine is for particles of
+ * several masses. All ranks decide alike. */
+static bool by_mass(struct sim *s, int l)
+{
+    return s->par->run.pic && !sinks_any(s->phys.sinks) && s->par->poisson.cic_levelmax == 0 &&
+           s->par->refine.mass_cut_refine <= 0 && --s->phys.matter.unsure[l] < 0;
+}
+
+/* Marks dense cells by masses, or else by numbers, which are deposited now. */
+static enum err mark_alike(struct sim *s, int l, double m_refine, struct sums *x)
+{
+    enum { AGAIN = 16 };
+    struct level *lv = &s->mesh.lev[l];
+    s->phys.matter.unsure[l] = 0;
+    if (mark_by_mass(s, lv, m_refine, x)) return OK;
+    s->phys.matter.unsure[l] = AGAIN;
+    struct sums y = sums_new(s, l, true, false);
+    enum err err = sim_parts_deposit(s, l, s->phys.matter.quantum, 0, 0, y.mass, y.number);
+    ghost_add_i64(&s->comm, &lv->plan, 1, &y.number);
+    mark_dense(s, lv, m_refine, &(struct sums){.number = y.number, .gas = x->gas});
+    sums_free(&y);
+    return err;
+}
+
 enum err sim_density(struct sim *s, int l, int icount)
 {
     struct level *lv = &s->mesh.lev[l];
@@ -306,14 +382,17 @@ enum err sim_density(struct sim *s, int l, int icount)
         refresh_moments(s, l);
     else
         TRY(sim_moments_home(s));
-    struct sums x = sums_new(s, l, counts);
+    const bool masses = counts && by_mass(s, l);
+    struct sums x = sums_new(s, l, counts, masses);
     enum err err = deposit(s, l, &x);
     sums_exchange(s, l, &x);
     make_density(s, lv, &x);
     if (s->par->poisson.cic_levelmax > 0 && l > s->par->poisson.cic_levelmax) add_top(s, l);
     if (s->phys.grav.density_type > 0) add_analytic(s, l);
-    if (counts)
-        mark_dense(s, lv, m_refine, (const int64_t(*)[8])x.gas, (const int64_t(*)[8])x.number);
+    if (masses)
+        err = err == OK ? mark_alike(s, l, m_refine, &x) : err;
+    else if (counts)
+        mark_dense(s, lv, m_refine, &x);
     sums_free(&x);
     return err;
 }

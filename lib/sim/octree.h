@@ -84,6 +84,9 @@ struct sim_matter {
     /* Monopole of the last solve of each level, and the one that belongs to φ_old. */
     struct far_field far[LEVEL_MAX + 2], far_old[LEVEL_MAX + 2];
     double quantum;                /* mass quantum of deposits */
+    double alike; /* mass of all particles of this rank if they are alike (part_alike), or 0 */
+    /* number of deposits of a level before its number of particles is told by their mass again */
+    int unsure[LEVEL_MAX + 2];
     double rho_tot;                /* mean density, subtracted in the Poisson source */
     double rho_max[LEVEL_MAX + 2]; /* maximum density by level, on this rank */
     /* [noct] centres of mass of octs, from the last gas deposit */

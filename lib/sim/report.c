@@ -38,16 +38,16 @@ void sim_potential_energy(struct sim *s, int l)
 #pragma omp parallel reduction(max : top) if (lv->nown >= PARALLEL_FROM)
     {
         struct sum_batch mine;
+        double high[8] = {0}; /* one maximum would wait for each cell */
         sum_batch_begin(&mine);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
-            for (int k = 0; k < 8; k++) {
-                double rho = fabs(level_rho(lv)[i][k]);
-                top = rho > top ? rho : top;
-            }
+            const double *rho = level_rho(lv)[i];
+            for (int k = 0; k < 8; k++) high[k] = fabs(rho[k]) > high[k] ? fabs(rho[k]) : high[k];
             if (s->diag.counting) sum_batch_add(&mine, force_energy(lv, i, fact));
         }
         sum_batch_end(&mine);
+        for (int k = 0; k < 8; k++) top = high[k] > top ? high[k] : top;
 #pragma omp critical(epot)
         if (s->diag.counting) sum_join(&s->diag.sum.epot, &mine.sum);
     }

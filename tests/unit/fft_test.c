@@ -105,6 +105,36 @@ static void test_alone(int n)
     fft_free(&g);
 }
 
+/* A filter that depends on all three indices. */
+static void weaken(const void *ctx, int kx, int ky, double complex *k)
+{
+    const int n = *(const int *)ctx;
+    for (int z = 0; z < n; z++) k[z] *= 1.0 / (1 + kx + 3 * ky + 7 * z);
+}
+
+/* fft_filter has the bits of a transform forward, the filter and a transform backward. Fails if a
+ * filter gets wrong indices, or planes are left out. */
+static void test_filter(int n)
+{
+    struct comm self = {.size = 1};
+    struct fft *f = make(&comm, n), *g = make(&self, n);
+    fft_begin(f), fft_begin(g);
+    fill(f), fill(g);
+    fft_filter(f, weaken, &n);
+    fft_forward(g);
+    for (int i = 0; i < g->kcount[0]; i++)
+        for (int j = 0; j < n; j++) weaken(&n, i, j, wave_at(g, i, j));
+    fft_backward(g);
+    int64_t differ = 0;
+    for (int z = 0; z < f->count[2]; z++)
+        for (int y = 0; y < f->count[1]; y++)
+            differ += memcmp(real_at(f, y, z), real_at(g, y + f->first[1], z + f->first[2]),
+                             8 * (size_t)n) != 0;
+    CHECK(differ == 0, "n = %d: %ld rows", n, (long)differ);
+    fft_free(&f);
+    fft_free(&g);
+}
+
 /* Each row has an owner, which fft_rank returns. */
 static void test_owners(int n)
 {
@@ -154,7 +184,9 @@ int main(int argc, char **argv)
         test_owners(sizes[i]);
         test_brute(sizes[i]);
         test_alone(sizes[i]);
+        test_filter(sizes[i]);
     }
+    test_filter(64);
     test_alone(64);
     test_alone(90);
     fixed = true;
@@ -162,6 +194,7 @@ int main(int argc, char **argv)
         test_owners(n);
         if (n <= 16) test_brute(n);
         test_alone(n);
+        test_filter(n);
         test_fftw(n);
     }
     int64_t bad = failed;
