@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "part/block.h"
+#include "part/motion.h"
 #include "part/priv.h"
 #include "part/sort.h"
 #include "vec/vec4.h"
@@ -375,16 +376,63 @@ static void move_some(struct parts *p, int64_t begin, int n, double *const force
     }
 }
 
-void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dtnew,
-                  const double *dtold)
+/* Motion of the particles of one thread; energies of the last n of them are still to be added. */
+struct measure {
+    double fastest;
+    int n;
+    double e[16 * CLOUDS];
+    struct sum energy;
+};
+
+static void measure_flush(struct measure *q)
+{
+    sum_add_many(&q->energy, q->n, q->e);
+    q->n = 0;
+}
+
+static void measure_some(struct measure *q, const struct parts *p, int64_t begin, int n, bool energy)
+{
+    const double *restrict x = p->v[0] + begin, *restrict y = p->v[1] + begin,
+                 *restrict z = p->v[2] + begin, *restrict m = p->m + begin;
+    double top = q->fastest;
+#pragma omp simd reduction(max : top)
+    for (int k = 0; k < n; k++) {
+        const double a = part_fastest(x[k], y[k], z[k]);
+        top = top > a ? top : a;
+    }
+    q->fastest = top;
+    if (!energy) return;
+    if (q->n + n > 16 * CLOUDS) measure_flush(q);
+    double *restrict e = q->e + q->n;
+#pragma omp simd
+    for (int k = 0; k < n; k++) e[k] = part_energy(m[k], x[k], y[k], z[k]);
+    q->n += n;
+}
+
+/* Adds what a thread has measured. */
+static void measure_end(struct measure *q, struct part_motion *motion)
+{
+    measure_flush(q);
+#pragma omp critical(part_motion)
+    {
+        motion->fastest = motion->fastest > q->fastest ? motion->fastest : q->fastest;
+        sum_join(&motion->energy, &q->energy);
+    }
+}
+
+static void synchro(struct parts *p, const struct mesh *m, int l, const double *dtnew,
+                    const double *dtold, struct part_motion *motion)
 {
     int64_t end = p->first[l + 1];
     part_scratch_reserve(p, p->n);
 #pragma omp parallel
     {
         struct gather g;
+        struct measure mine;
         double *force[3];
         gather_init(&g, p, m);
+        mine.n = 0, mine.fastest = 0;
+        sum_init(&mine.energy);
 #pragma omp for schedule(static)
         for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
             int n = clouds_count(b, end);
@@ -395,9 +443,26 @@ void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dt
             cached_rows(p, b, force);
             forces_find(&g, l, b, n, force);
             synchro_some(p, l, b, n, force, dtnew, dtold);
+            if (motion) measure_some(&mine, p, b, n, motion->counted);
         }
+        if (motion) measure_end(&mine, motion);
     }
     p->retained[l] = end;
+}
+
+void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dtnew,
+                  const double *dtold)
+{
+    synchro(p, m, l, dtnew, dtold, NULL);
+}
+
+void part_kick(struct parts *p, const struct mesh *m, int l, const double *dtnew,
+               const double *dtold, struct part_motion *motion)
+{
+    motion->level = p->tracers ? 0 : l;
+    motion->fastest = 0;
+    sum_init(&motion->energy);
+    synchro(p, m, l, dtnew, dtold, p->tracers ? NULL : motion);
 }
 
 void part_move(struct parts *p, const struct mesh *m, int l, double dt)

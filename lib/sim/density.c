@@ -160,6 +160,13 @@ static int deposited(const struct sim *s, int k)
     return k & (s->mesh.cells - 1);
 }
 
+/* The eight sums of an oct. */
+static inline void deposited_row(const struct sim *s, const int64_t sum[8], int64_t row[8])
+{
+    memcpy(row, sum, sizeof(int64_t[8]));
+    for (int k = s->mesh.cells; k < 8; k++) row[k] = sum[deposited(s, k)];
+}
+
 /* Sums of the deposits on a level. */
 struct sums {
     int64_t (*mass)[8], (*number)[8], (*gas)[8];
@@ -170,9 +177,11 @@ static void gas_numbers(const struct sim *s, const struct level *lv, lidx i,
                         int64_t (*gas)[8], double unit, double n[8])
 {
     const double vol = mesh_volume(&s->mesh, lv->level), quantum = s->phys.matter.quantum;
+    int64_t row[8];
     memset(n, 0, sizeof(double[8]));
-    for (int k = 0; gas && k < 8; k++)
-        n[k] = deposit_density(gas[i][deposited(s, k)], quantum, vol) / unit;
+    if (!gas) return;
+    deposited_row(s, gas[i], row);
+    for (int k = 0; k < 8; k++) n[k] = deposit_density(row[k], quantum, vol) / unit;
     for (int k = 0; gas && s->par->refine.ivar_refine > 0 && k < 8; k++)
         if (!gas_counts(s, lv, i, k)) n[k] = 0;
 }
@@ -215,12 +224,14 @@ static bool mark_by_mass(const struct sim *s, struct level *lv, double m_refine,
 #pragma omp parallel for schedule(static) reduction(+ : unsure) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
         double n[8];
+        int64_t row[8];
+        int near = 0;
         gas_numbers(s, lv, i, x->gas, unit, n);
-        for (int k = 0; k < 8; k++) {
-            n[k] += (double)x->mass[i][deposited(s, k)] * per_one - m_refine;
-            lv->dense[i][k] = n[k] > 0;
-            unsure += !(fabs(n[k]) > error);
-        }
+        deposited_row(s, x->mass[i], row);
+        for (int k = 0; k < 8; k++) n[k] += (double)row[k] * per_one - m_refine;
+        for (int k = 0; k < 8; k++) near |= !(fabs(n[k]) > error);
+        for (int k = 0; k < 8; k++) lv->dense[i][k] = n[k] > 0;
+        unsure += near;
     }
     int64_t all[3] = {unsure, bits, -bits};
     comm_max_i64(&s->comm, all, 3);
@@ -263,11 +274,13 @@ static void make_density(struct sim *s, struct level *lv, const struct sums *x)
 #pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
         double *rho = level_rho(lv)[i];
-        for (int k = 0; k < 8; k++) {
-            const int j = deposited(s, k);
-            int64_t all = (x->mass ? x->mass[i][j] : 0) + (x->gas ? x->gas[i][j] : 0);
-            rho[k] = deposit_density(all, quantum, vol);
+        int64_t all[8] = {0}, gas[8];
+        if (x->mass) deposited_row(s, x->mass[i], all);
+        if (x->gas) {
+            deposited_row(s, x->gas[i], gas);
+            for (int k = 0; k < 8; k++) all[k] += gas[k];
         }
+        for (int k = 0; k < 8; k++) rho[k] = deposit_density(all[k], quantum, vol);
     }
 }
 

@@ -370,7 +370,8 @@ double sim_parts_vmax(struct sim *s, int l)
 {
     double v;
     struct part_dev *x = sim_parts_dev(s);
-    if (!x) return part_vmax(&s->parts, l);
+    const struct part_motion *q = &s->phys.matter.motion;
+    if (!x) return q->level == l ? q->fastest : part_vmax(&s->parts, l);
     BUG_ON(part_dev_vmax(x, &s->parts, l, &v) != OK); /* the state is lost */
     return v;
 }
@@ -378,8 +379,11 @@ double sim_parts_vmax(struct sim *s, int l)
 void sim_parts_kinetic(struct sim *s, int l, struct sum *ekin)
 {
     struct part_dev *x = sim_parts_dev(s);
+    const struct part_motion *q = &s->phys.matter.motion;
     if (x)
         BUG_ON(part_dev_kinetic(x, &s->parts, l, ekin) != OK);
+    else if (q->level == l && q->counted)
+        sum_join(ekin, &q->energy);
     else
         part_kinetic(&s->parts, l, ekin);
 }

@@ -23,6 +23,7 @@
 #include "oct/fields.h"
 #include "oct/mesh.h"
 #include "param/param.h"
+#include "part/motion.h"
 #include "part/part.h"
 #include "part/part_dev.h"
 #include "phys/units.h"
@@ -87,7 +88,8 @@ struct sim_matter {
     double alike; /* mass of all particles of this rank if they are alike (part_alike), or 0 */
     /* number of deposits of a level before its number of particles is told by their mass again */
     int unsure[LEVEL_MAX + 2];
-    double rho_tot;                /* mean density, subtracted in the Poisson source */
+    struct part_motion motion; /* of the particles of the level that is kicked, until its time step */
+    double rho_tot;            /* mean density, subtracted in the Poisson source */
     double rho_max[LEVEL_MAX + 2]; /* maximum density by level, on this rank */
     /* [noct] centres of mass of octs, from the last gas deposit */
     double (*moments[LEVEL_MAX + 2])[3];

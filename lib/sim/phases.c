@@ -55,14 +55,31 @@ static void keep_far(struct sim *s, int l)
     x->far[l] = monopole(s);
 }
 
-enum err step_keep_phi(struct sim *s, int l, int icount)
+static void copy_phi(struct level *lv)
 {
-    struct mesh *m = &s->mesh;
-    struct level *lv = &m->lev[l];
     const double(*phi)[8] = (const double(*)[8])level_phi(lv);
     double(*old)[8] = level_phi_old(lv);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) memcpy(old[i], phi[i], sizeof old[i]);
+}
+
+/* Whether the potential is replaced before it is read again: the arrays then change places. */
+static bool phi_is_solved(const struct sim *s)
+{
+    return !s->phys.grav.analytic && !s->device.grav && !s->check.ghosts;
+}
+
+enum err step_keep_phi(struct sim *s, int l, int icount)
+{
+    struct mesh *m = &s->mesh;
+    struct level *lv = &m->lev[l];
+    if (phi_is_solved(s)) {
+        void *phi = lv->fld[FLD_PHI];
+        lv->fld[FLD_PHI] = lv->fld[FLD_PHI_OLD];
+        lv->fld[FLD_PHI_OLD] = phi;
+    } else {
+        copy_phi(lv);
+    }
     keep_far(s, l);
     ghosts_set(m, l, PHI_OLD, ghosts_valid(m, l, PHI));
     return OK;
@@ -120,7 +137,10 @@ enum err step_poisson(struct sim *s, int l, int icount)
 
 enum err step_first_phi(struct sim *s, int l, int icount)
 {
-    return step_keep_phi(s, l, icount);
+    copy_phi(&s->mesh.lev[l]);
+    keep_far(s, l);
+    ghosts_set(&s->mesh, l, PHI_OLD, ghosts_valid(&s->mesh, l, PHI));
+    return OK;
 }
 
 enum err step_force(struct sim *s, int l, int icount)
@@ -138,7 +158,9 @@ enum err step_energy(struct sim *s, int l, int icount)
 
 enum err step_kick_parts(struct sim *s, int l, int icount)
 {
-    part_synchro(&s->parts, &s->mesh, l, s->time.dtnew, s->time.dtold);
+    struct part_motion *motion = &s->phys.matter.motion;
+    motion->counted = s->diag.counting;
+    part_kick(&s->parts, &s->mesh, l, s->time.dtnew, s->time.dtold, motion);
     return OK;
 }
 

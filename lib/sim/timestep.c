@@ -320,6 +320,7 @@ void sim_timestep_begin(struct sim *s, int l)
     q->x[q->n + 3] = -s->diag.divb;
     q->minima = (struct comm_minima){q->n + 4, q->x};
     add_kinetic(s, l);
+    s->phys.matter.motion.level = 0;
 }
 
 /* On the finest level the sums of the coarse step are complete, and are reduced together with the
