@@ -260,7 +260,7 @@ static void turn(const struct line *l, const struct comm *c, const struct turn *
 #pragma omp parallel for schedule(static)
     for (int o = 0; o < t->nout; o++)
         fft_transpose(in + (size_t)o * t->from_o + (size_t)cols[me], t->from_r, t->nrow, mine,
-                  out + (size_t)o * t->to_o + (size_t)rows[me], t->to_c);
+                      out + (size_t)o * t->to_o + (size_t)rows[me], t->to_c);
     comm_wait(round);
     for (int i = 0; i < np; i++) {
         int part = i < me ? i : i + 1, nrow = rows[part + 1] - rows[part];
@@ -268,7 +268,7 @@ static void turn(const struct line *l, const struct comm *c, const struct turn *
 #pragma omp parallel for schedule(static)
         for (int o = 0; o < t->nout; o++)
             fft_transpose(got + (size_t)o * (size_t)nrow * (size_t)mine, (size_t)mine, nrow, mine,
-                      out + (size_t)o * t->to_o + (size_t)rows[part], t->to_c);
+                          out + (size_t)o * t->to_o + (size_t)rows[part], t->to_c);
     }
     FREE(block);
     FREE(len);

@@ -41,7 +41,7 @@ void fft_begin(struct fft *f);
 void fft_end(struct fft *f);
 void fft_forward(struct fft *f);  /* transforms r to k (collective) */
 void fft_backward(struct fft *f); /* transforms k to r (collective) */
-/* Changes a row of modes along kz, k[0..n-1], at indices kx and ky. Threads call it side by side. */
+/* Changes a row of modes along kz, k[0..n-1], at indices kx, ky. Threads call it side by side. */
 typedef void fft_filter_row(const void *ctx, int kx, int ky, double complex *k);
 /* Transforms r forward, filters all modes, and transforms back to r, with the bits of the functions
  * above; k is not set. (collective) */

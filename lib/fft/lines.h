@@ -28,7 +28,7 @@ struct fft_lines {
     double complex *a, *b;
     fftw_plan forward[2], backward[2]; /* FFTW plans: real ↔ complex · complex */
     fftw_plan apart[2]; /* forward · backward: complex, into another array; NULL: not wanted */
-    struct fft_fixed *fixed;           /* line transforms that replace the plans; NULL: FFTW */
+    struct fft_fixed *fixed; /* line transforms that replace the plans; NULL: FFTW */
 };
 
 /* Transforms a line of complex numbers in place. */

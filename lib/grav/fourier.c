@@ -161,7 +161,7 @@ static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8],
     for (int64_t j = 0; j < to.n; j++)
         put_oct(f->fft, f->slot[from.first + j], rho[f->order[to.first + j]], mean);
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < from.rest; j++) 
+    for (int64_t j = 0; j < from.rest; j++)
         put_oct(f->fft, f->slot[skip_own(&from, j)], theirs[j], mean);
     FREE(mine);
     FREE(theirs);

@@ -392,6 +392,13 @@ void grav_log(int l, const struct grav_report *rep, const struct grav_par *p, bo
                  cg ? "conjugate gradient" : "multigrid", l, rep->error, rep->cycles);
 }
 
+void grav_keep(struct level *lv)
+{
+    void *phi = lv->fld[FLD_PHI];
+    lv->fld[FLD_PHI] = lv->fld[FLD_PHI_OLD];
+    lv->fld[FLD_PHI_OLD] = phi;
+}
+
 struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
                               const struct grav_source *from, struct grav_par *p)
 {

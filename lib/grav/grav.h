@@ -92,6 +92,9 @@ void grav_fini(struct grav_par *p);
 /* Frees the caches of levels l and finer before their octs or the mesh change. Local. */
 void grav_forget(struct grav_par *p, int l);
 
+/* PHI becomes PHI_OLD, and PHI anything, for a level that is solved next. Local. */
+void grav_keep(struct level *lv);
+
 /* Computes FX..FZ of level l: the acceleration −∇φ, code units, from PHI by the 5-point gradient
  * (zero along missing axes); own and ghosts valid on return. Uses tfrac and far of `from`.
  * The analytic acceleration at cell centres is added; with `analytic` it is the only one.

@@ -390,10 +390,11 @@ static void measure_flush(struct measure *q)
     q->n = 0;
 }
 
-static void measure_some(struct measure *q, const struct parts *p, int64_t begin, int n, bool energy)
+static void measure_some(struct measure *q, const struct parts *p, int64_t begin, int n,
+                         bool energy)
 {
     const double *restrict x = p->v[0] + begin, *restrict y = p->v[1] + begin,
-                 *restrict z = p->v[2] + begin, *restrict m = p->m + begin;
+                           *restrict z = p->v[2] + begin, *restrict m = p->m + begin;
     double top = q->fastest;
 #pragma omp simd reduction(max : top)
     for (int k = 0; k < n; k++) {

@@ -4,7 +4,7 @@
 
 /* Motion of the particles of a level after part_kick. */
 struct part_motion {
-    int level; /* the level; 0: not measured */
+    int level;         /* the level; 0: not measured */
     double fastest;    /* as part_vmax */
     bool counted;      /* whether energy is wanted; set by the caller */
     struct sum energy; /* as part_kinetic */

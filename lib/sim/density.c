@@ -173,8 +173,8 @@ struct sums {
 };
 
 /* Mass of the gas in each cell of oct i in units of `unit`, where it counts. */
-static void gas_numbers(const struct sim *s, const struct level *lv, lidx i,
-                        int64_t (*gas)[8], double unit, double n[8])
+static void gas_numbers(const struct sim *s, const struct level *lv, lidx i, int64_t (*gas)[8],
+                        double unit, double n[8])
 {
     const double vol = mesh_volume(&s->mesh, lv->level), quantum = s->phys.matter.quantum;
     int64_t row[8];
@@ -187,8 +187,7 @@ static void gas_numbers(const struct sim *s, const struct level *lv, lidx i,
 }
 
 /* Quasi-Lagrangian criterion from gas and particles. */
-static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
-                       const struct sums *x)
+static void mark_dense(const struct sim *s, struct level *lv, double m_refine, const struct sums *x)
 {
     double unit = fmax(s->amr.refine.mass_sph / mesh_volume(&s->mesh, lv->level),
                        s->phys.hydro.smallr);
@@ -203,8 +202,8 @@ static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
 }
 
 /* Makes out from masses alone which cells are dense. A cell's number is the sum of the parts of
- * clouds, and so is its mass if all particles have the mass `one`; each part is rounded to a quantum
- * of its own. At most as many particles as the box has reach a cell, so the two differ by less than
+ * clouds, and so is its mass if all particles have the mass `one`; each part is rounded to a
+ * quantum of its own. At most as many particles as the box has reach a cell, so the two differ by less than
  * `error`. Returns false if a cell is too close to the threshold, or if particles differ, on any
  * rank: then the numbers are needed, and no cell is valid. (collective) */
 static bool mark_by_mass(const struct sim *s, struct level *lv, double m_refine,
@@ -228,9 +227,13 @@ static bool mark_by_mass(const struct sim *s, struct level *lv, double m_refine,
         int near = 0;
         gas_numbers(s, lv, i, x->gas, unit, n);
         deposited_row(s, x->mass[i], row);
-        for (int k = 0; k < 8; k++) n[k] += (double)row[k] * per_one - m_refine;
-        for (int k = 0; k < 8; k++) near |= !(fabs(n[k]) > error);
-        for (int k = 0; k < 8; k++) lv->dense[i][k] = n[k] > 0;
+        unsigned char *restrict dense = lv->dense[i];
+#pragma omp simd reduction(| : near)
+        for (int k = 0; k < 8; k++) {
+            const double more = n[k] + ((double)row[k] * per_one - m_refine);
+            near |= !(fabs(more) > error);
+            dense[k] = more > 0;
+        }
         unsure += near;
     }
     int64_t all[3] = {unsure, bits, -bits};
@@ -280,6 +283,7 @@ static void make_density(struct sim *s, struct level *lv, const struct sums *x)
             deposited_row(s, x->gas[i], gas);
             for (int k = 0; k < 8; k++) all[k] += gas[k];
         }
+#pragma omp simd
         for (int k = 0; k < 8; k++) rho[k] = deposit_density(all[k], quantum, vol);
     }
 }

@@ -84,11 +84,11 @@ struct sim_matter {
     double mass, com[3]; /* mass and centre of mass of the whole box, code units */
     /* Monopole of the last solve of each level, and the one that belongs to φ_old. */
     struct far_field far[LEVEL_MAX + 2], far_old[LEVEL_MAX + 2];
-    double quantum;                /* mass quantum of deposits */
-    double alike; /* mass of all particles of this rank if they are alike (part_alike), or 0 */
+    double quantum; /* mass quantum of deposits */
+    double alike;   /* mass of all particles of this rank if they are alike (part_alike), or 0 */
     /* number of deposits of a level before its number of particles is told by their mass again */
     int unsure[LEVEL_MAX + 2];
-    struct part_motion motion; /* of the particles of the level that is kicked, until its time step */
+    struct part_motion motion; /* of particles of the level that is kicked, until its time step */
     double rho_tot;            /* mean density, subtracted in the Poisson source */
     double rho_max[LEVEL_MAX + 2]; /* maximum density by level, on this rank */
     /* [noct] centres of mass of octs, from the last gas deposit */

@@ -73,13 +73,10 @@ enum err step_keep_phi(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     struct level *lv = &m->lev[l];
-    if (phi_is_solved(s)) {
-        void *phi = lv->fld[FLD_PHI];
-        lv->fld[FLD_PHI] = lv->fld[FLD_PHI_OLD];
-        lv->fld[FLD_PHI_OLD] = phi;
-    } else {
+    if (phi_is_solved(s))
+        grav_keep(lv);
+    else
         copy_phi(lv);
-    }
     keep_far(s, l);
     ghosts_set(m, l, PHI_OLD, ghosts_valid(m, l, PHI));
     return OK;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "part/motion.h"
 #include "part_world.h"
 
 /* ---- checks ---- */
@@ -161,6 +162,18 @@ static void test_same_bits(enum domain_kind kind, double box)
     part_kinetic(&ref.p, LMIN, &b);
     comm_sum(&all, &a);
     check(sum_get(&a) == sum_get(&b) && sum_get(&a) > 0, "kinetic energy is the same bits");
+    /* Fails if the last, incomplete batch of energies is left out. */
+    double dt[LEVEL_MAX];
+    for (int k = 0; k < LEVEL_MAX; k++) dt[k] = 0.5;
+    struct part_motion motion = {.counted = true};
+    part_enter(&ref.p, &ref.m, &ref.c, ref.d, LMIN);
+    part_hand_down(&ref.p, &ref.m, &ref.c, ref.d, LMIN);
+    part_kick(&ref.p, &ref.m, LMIN, dt, dt, &motion);
+    sum_init(&b);
+    part_kinetic(&ref.p, LMIN, &b);
+    check(motion.level == LMIN && motion.fastest == part_vmax(&ref.p, LMIN) &&
+              sum_get(&motion.energy) == sum_get(&b),
+          "a kick measures the motion");
     world_free(&w);
     world_free(&ref);
 }
