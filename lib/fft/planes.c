@@ -1,7 +1,7 @@
 /* fft/planes: transforms of planes, and of columns of planes, that a rank has as a whole. A plane
- * along x and y is transformed, transposed and transformed before the next one, and so is a plane along y
- * and z, back and forth around a filter: each passes through the caches once. Lines and their order
- * of operations are those of fft.c. */
+ * along x and y is transformed, transposed and transformed before the next one, and so is a plane
+ * along y and z, back and forth around a filter: each passes through the caches once. Lines and
+ * their order of operations are those of fft.c. */
 #include "base/mem.h"
 #include "fft/lines.h"
 

@@ -203,9 +203,9 @@ static void mark_dense(const struct sim *s, struct level *lv, double m_refine, c
 
 /* Makes out from masses alone which cells are dense. A cell's number is the sum of the parts of
  * clouds, and so is its mass if all particles have the mass `one`; each part is rounded to a
- * quantum of its own. At most as many particles as the box has reach a cell, so the two differ by less than
- * `error`. Returns false if a cell is too close to the threshold, or if particles differ, on any
- * rank: then the numbers are needed, and no cell is valid. (collective) */
+ * quantum of its own. At most as many particles as the box has reach a cell, so the two differ by
+ * less than `error`. Returns false if a cell is too close to the threshold, or if particles differ,
+ * on any rank: then the numbers are needed, and no cell is valid. (collective) */
 static bool mark_by_mass(const struct sim *s, struct level *lv, double m_refine,
                          const struct sums *x)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Particles of one mass are refined alike whether their masses or their numbers tell which cells are
-dense: with mass_cut_refine beyond all masses a run deposits numbers, without it masses, and numbers
+"""Particles of one mass are refined alike whether their masses or their numbers tell which cells
+are dense: with mass_cut_refine beyond all masses a run deposits numbers, without it masses, and numbers
 only where a cell is too close to the threshold. Digests are equal, on one rank and on two, for
 particles at random, with gas, and on a lattice that has exactly as many in each cell as the
 threshold.
