@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Particles of one mass are refined alike whether their masses or their numbers tell which cells
-are dense: with mass_cut_refine beyond all masses a run deposits numbers, without it masses, and numbers
-only where a cell is too close to the threshold. Digests are equal, on one rank and on two, for
-particles at random, with gas, and on a lattice that has exactly as many in each cell as the
+are dense: with mass_cut_refine beyond all masses a run deposits numbers, without it masses, and
+numbers only where a cell is too close to the threshold. Digests are equal, on one rank and on two,
+for particles at random, with gas, and on a lattice that has exactly as many in each cell as the
 threshold.
 
 Examples of faults caught: a cell at the threshold that masses decide; gas that counts twice.
