@@ -112,3 +112,13 @@ void mhd_restrict(struct mesh *m, int l, const struct mhd_par *p);
 /* Gradient criteria of hydro_flag, and those of the field: sets ok[i][c] |= 1 for own octs. */
 void mhd_flag(const struct mesh *m, int l, const struct mhd_par *p, unsigned char (*ok)[8]);
 bool mhd_flags(const struct mhd_par *p); /* whether any of these criteria is on */
+
+/* Maxima over this rank's leaf cells: the field through all faces of a cell, added up; its
+ * strength; that through a reflecting wall. False: the field of the cell at x of this level is not
+ * finite. */
+struct mhd_maxima {
+    double divergence, strength, wall;
+    int level;
+    double x[3];
+};
+bool mhd_maxima(const struct mesh *m, const enum bound_type bound[6], struct mhd_maxima *max);

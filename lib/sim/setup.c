@@ -712,66 +712,9 @@ void sim_restrict_gas(struct sim *s, int l)
         hydro_restrict(&s->mesh, l, &s->phys.hydro);
 }
 
-/* Maxima over cells: the field through all faces of a cell, added up; its strength; that through a
- * reflecting wall. */
-struct field_maxima {
-    double divergence, strength, wall;
-};
-
-static double field_at_walls(const struct sim *s, const struct level *lv, lidx i, int c)
-{
-    double max = 0;
-    for (int f = 0; f < 2 * s->mesh.ndim; f++)
-        if (s->phys.hydro.bound[f] == BOUND_REFLECT && lv->nbr[i][f] == NBR_BOUNDARY &&
-            (c >> (f >> 1) & 1) == (f & 1))
-            max = fmax(max, fabs(level_magnetic(lv, f)[i][c]));
-    return max;
-}
-
-static enum err field_of_cell(const struct sim *s, const struct level *lv, lidx i, int c,
-                              struct field_maxima *max)
-{
-    const struct mesh *m = &s->mesh;
-    double sum = 0, b2 = 0, all = 0;
-    for (int d = 0; d < 3; d++) {
-        const double low = level_magnetic(lv, 2 * d)[i][c],
-                     high = level_magnetic(lv, 2 * d + 1)[i][c];
-        if (d < m->ndim) sum += high - low;
-        b2 += fmax(low * low, high * high);
-        all += low * low + high * high; /* a maximum ignores NaN */
-    }
-    if (!isfinite(all)) {
-        double x[3];
-        const int level = (int)(lv - m->lev);
-        okey_cell_centre(lv->key[i], c, mesh_dx(m, level), x);
-        FAIL(ERR_FORMAT,
-             "level %d, cell at %.9g %.9g %.9g: the magnetic field is NaN, infinite or above "
-             "1e154: see inspect -cc",
-             level, x[0], x[1], x[2]);
-    }
-    max->divergence = fmax(max->divergence, fabs(sum));
-    max->strength = fmax(max->strength, sqrt(b2));
-    max->wall = fmax(max->wall, field_at_walls(s, lv, i, c));
-    return OK;
-}
-
-static enum err field_of_cells(const struct sim *s, struct field_maxima *max)
-{
-    const struct mesh *m = &s->mesh;
-    for (int l = m->levelmin; m->magnetic && l <= m->levelmax; l++) {
-        const struct level *lv = &m->lev[l];
-        for (int64_t k = 0; k < (int64_t)m->cells * lv->nown; k++) {
-            const lidx i = (lidx)(k / m->cells);
-            const int c = (int)(k % m->cells);
-            if (lv->child[i][c] < 0) TRY(field_of_cell(s, lv, i, c, max));
-        }
-    }
-    return OK;
-}
-
 /* Edge solvers but 'upwind' diffuse a field in a given flow with the fast speed, and the time step
  * of such a run counts the flow alone. */
-static void warn_field(const struct sim *s, const struct field_maxima *max)
+static void warn_field(const struct sim *s, const struct mhd_maxima *max)
 {
     const struct mhd_par *p = &s->phys.mhd;
     if (max->wall > SIM_DOUBLE * max->strength)
@@ -786,11 +729,21 @@ static void warn_field(const struct sim *s, const struct field_maxima *max)
             s->par->hydro.riemann2d);
 }
 
+static enum err field_is_finite(const struct sim *s, struct mhd_maxima *max)
+{
+    if (mhd_maxima(&s->mesh, s->phys.hydro.bound, max)) return OK;
+    FAIL(
+        ERR_FORMAT,
+        "level %d, cell at %.9g %.9g %.9g: the magnetic field is NaN, infinite or above 1e154: see "
+        "inspect -cc",
+        max->level, max->x[0], max->x[1], max->x[2]);
+}
+
 enum err sim_check_field(const struct sim *s)
 {
     const bool files = strcmp(s->par->init.filetype, "grafic") == 0;
-    struct field_maxima max = {0};
-    TRY(err_agree(&s->comm, field_of_cells(s, &max)));
+    struct mhd_maxima max;
+    TRY(err_agree(&s->comm, field_is_finite(s, &max)));
     comm_max_f64(&s->comm, &max.divergence, 3);
     const double divb = max.divergence > 0 ? max.divergence / max.strength : 0;
     if (divb > (files ? SIM_SINGLE : SIM_DOUBLE) && !s->par->init.allow_divb)

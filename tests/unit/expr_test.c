@@ -128,8 +128,9 @@ static void test_bounds(void)
     for (size_t i = 5; i < sizeof text - 1; i++) text[i] = '-';
     text[sizeof text - 2] = '1';
     CHECK(fabs(value_of(text, 0, 0)) == 1);
-    char *end = text + sprintf(text, "rho = 0");
-    for (int i = 0; i < 2 * EXPR_STACK; i++) end += sprintf(end, " + if(x < 0, 2, 1)");
+    size_t end = (size_t)snprintf(text, sizeof text, "rho = 0");
+    for (int i = 0; i < 2 * EXPR_STACK; i++)
+        end += (size_t)snprintf(text + end, sizeof text - end, " + if(x < 0, 2, 1)");
     CHECK(value_of(text, 0, 0) == 2 * EXPR_STACK); /* an `if` leaves one value, not two */
     for (size_t i = 0; i < sizeof text - 1; i++) text[i] = "a=1;"[i % 4];
     CHECK(isnan(value_of(text, 0, 0)) && strstr(err_message(), "statements"));
