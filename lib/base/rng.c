@@ -1,4 +1,4 @@
-/* base/rng: see rng.h. Constants and rounds: Salmon et al. 2011, section 4. */
+/* base/rng: see rng.h. */
 #include "base/rng.h"
 
 #ifdef __AVX2__
@@ -7,19 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rng_kern.h"
+
 void rng_block(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4])
 {
-    uint32_t a = ctr[0], b = ctr[1], c = ctr[2], d = ctr[3], k0 = key[0], k1 = key[1];
-    for (int round = 0; round < 10; round++) {
-        uint64_t p0 = (uint64_t)0xD2511F53u * a, p1 = (uint64_t)0xCD9E8D57u * c;
-        a = (uint32_t)(p1 >> 32) ^ b ^ k0;
-        c = (uint32_t)(p0 >> 32) ^ d ^ k1;
-        b = (uint32_t)p1;
-        d = (uint32_t)p0;
-        k0 += 0x9E3779B9u; /* golden ratio as a 32-bit fraction */
-        k1 += 0xBB67AE85u; /* sqrt(3) - 1 as a 32-bit fraction */
-    }
-    out[0] = a, out[1] = b, out[2] = c, out[3] = d;
+    rng_rounds(ctr, key, out);
 }
 
 struct rng rng_make(uint64_t seed, uint64_t key, uint32_t step)
@@ -41,8 +33,8 @@ uint32_t rng_word(struct rng *r)
 
 double rng_uniform(struct rng *r)
 {
-    uint64_t high = rng_word(r) >> 5, low = rng_word(r) >> 6; /* 27 and 26 random bits */
-    return (double)(high << 26 | low) * 0x1p-53;
+    const uint32_t high = rng_word(r), low = rng_word(r);
+    return rng_words_uniform(high, low);
 }
 
 /* The numbers of as many keys as a register has 64-bit lanes. A product of 32-bit numbers in each

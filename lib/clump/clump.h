@@ -45,6 +45,7 @@ struct clump_field {
     /* density whose maximum near the peak cell gives the peak position, ghosts valid (lent); all
      * NULL: cell centre */
     double (*location[LEVEL_MAX + 2])[8];
+    bool still; /* momenta of clumps are not wanted: they are 0 */
 };
 
 struct clump {
@@ -103,6 +104,9 @@ struct clump_core_par {
     int64_t ntaken; /* number of positions in `taken`, from this rank and nearby ranks */
     const double (*taken)[3];
     double apart; /* maximum distance from a peak at which a position takes the clump */
+    /* whether kinetic, thermal and potential energies are wanted; otherwise the momentum, the energy
+     * of the gas and the force are not read, and the sums are 0 */
+    bool energies;
     bool halos;   /* true to take also the clumps around positions, and halos of taken clumps */
 };
 

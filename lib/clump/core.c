@@ -81,16 +81,14 @@ static void trim(struct finder *f, double radius)
 
 /* ---- sums ---- */
 
-static void cell_terms(const struct finder *f, const struct clump_core_par *p, struct spot s,
-                       const struct centre *c, double term[TERMS])
+static void cell_energies(const struct finder *f, const struct clump_core_par *p, struct spot s,
+                          const struct centre *c, double term[TERMS])
 {
     const struct level *lv = &f->m->lev[s.level];
-    double dx = mesh_dx(f->m, s.level), volume = dx * dx * dx, near[3], r[3];
+    double dx = mesh_dx(f->m, s.level), volume = dx * dx * dx, r[3];
     const struct gas_cell g = gas_cell_above(lv, s.oct, s.cell, p->smallr);
     double d = g.rho;
-    offset(f, s, c->x, near);
     offset(f, s, c->com, r);
-    memset(term, 0, sizeof *term * TERMS);
     for (int a = 0; a < 3; a++) {
         double v = g.m[a] / d - c->v[a];
         term[KINETIC] += v * v * volume * d;
@@ -98,6 +96,17 @@ static void cell_terms(const struct finder *f, const struct clump_core_par *p, s
     }
     term[THERMAL] = 3 * volume * gas_gm1(p->gamma) * gas_cell_internal_m2(&g) +
                     volume * gas_cell_magnetic(lv, s.oct, s.cell);
+}
+
+static void cell_terms(const struct finder *f, const struct clump_core_par *p, struct spot s,
+                       const struct centre *c, double term[TERMS])
+{
+    const double dx = mesh_dx(f->m, s.level), volume = dx * dx * dx;
+    const double d = fmax(level_gas(&f->m->lev[s.level], GAS_DENSITY)[s.oct][s.cell], p->smallr);
+    double near[3];
+    offset(f, s, c->x, near);
+    memset(term, 0, sizeof *term * TERMS);
+    if (p->energies) cell_energies(f, p, s, c, term);
     if (square(near) > p->near * p->near) return;
     term[NEAR] = d * volume;
     if (p->stars[s.level]) term[STARS] = p->stars[s.level][s.oct][s.cell] * volume;

@@ -106,7 +106,7 @@ static double cell_mass(const struct finder *f, struct spot s, double volume)
 
 static double cell_momentum(const struct finder *f, struct spot s, double volume, int d)
 {
-    return f->m->hydro ? level_gas(&f->m->lev[s.level], GAS_MOMENTUM + d)[s.oct][s.cell] * volume
+    return f->m->hydro && !f->f->still ? level_gas(&f->m->lev[s.level], GAS_MOMENTUM + d)[s.oct][s.cell] * volume
                        : 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cool/rates.h"
 #include "oct/gas_kern.h"
+#include "vec/power.h"
 
 /* ---- the temperature floor (phys/floor.h) ---- */
 
@@ -24,16 +25,25 @@ struct temperature_floor {
     double next_n[2], next_index[2]; /* of the further transitions of FLOOR_COLLAPSE */
 };
 
-/* Whether the floor is constant or proportional to density. */
-PTAH_HD int floor_is_straight(const struct temperature_floor *f)
+/* T2 at densities nH. */
+PTAH_HD vec cooling_floor(const struct temperature_floor *f, vec nH)
 {
-    return f->form == FLOOR_CONSTANT || (f->form == FLOOR_POLYTROPE && f->index == 1);
-}
-
-/* T2 of a constant or proportional floor at density nH. */
-PTAH_HD double floor_straight(const struct temperature_floor *f, double nH)
-{
-    return f->form == FLOOR_CONSTANT ? f->T2 : f->T2 * (nH / f->n);
+    const vec x = nH / f->n, one = vec_of(1);
+    switch (f->form) {
+    case FLOOR_CONSTANT:
+        break;
+    case FLOOR_POLYTROPE:
+        return f->T2 * (f->index == 1 ? x : vec_power(x, f->index));
+    case FLOOR_DOUBLE:
+        return f->T2 * (1 + vec_power(x, f->index));
+    case FLOOR_CUSTOM:
+        return f->T2 * vec_pick((vec_bits)(x < one), one, vec_power(x, f->index));
+    case FLOOR_COLLAPSE:
+        return f->T2 * vec_sqrt(1 + vec_power(x, 2 * f->index)) *
+               vec_power(1 + nH / f->next_n[0], f->next_index[0]) *
+               vec_power(1 + nH / f->next_n[1], f->next_index[1]);
+    }
+    return vec_of(f->T2);
 }
 
 /* ---- cells ---- */
@@ -51,6 +61,7 @@ struct cooling_law {
     double decay;       /* decay factor of the delay scalar per step */
     double Z, max;      /* metallicity if it is no variable; maximum T2, K */
     int metal, delayed; /* variable indices of metallicity and delay scalar, -1: none */
+    int shielded;       /* whether dense gas receives less radiation */
 };
 
 /* Values of a cell that stay constant while it cools, and T2 above the floor. */
@@ -62,6 +73,13 @@ PTAH_HD double cooling_density(const struct cooling_law *w, const struct level *
 {
     double rho = level_gas(lv, GAS_DENSITY)[i][c];
     return rho > w->smallr ? rho : w->smallr;
+}
+
+/* Densities at which the table is read: self-shielded gas receives less radiation, as if it were
+ * denser by exp(n_H/0.01). */
+PTAH_HD vec cooling_seen(const struct cooling_law *w, vec nH)
+{
+    return w->shielded ? nH / vec_max(vec_exp(-nH / 0.01), vec_of(1e-20)) : nH;
 }
 
 /* Reads a cell. floor: T2 of the floor at its density. */

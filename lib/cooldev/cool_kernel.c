@@ -45,15 +45,15 @@ KERNEL(gas_cool, struct gas_cool_args, struct dev_nothing, DEV_THREADS)
         lidx i = (lidx)(at >> 3);
         int c = (int)(at & 7);
         if (at >= 8 * (int64_t)lv->nown || lv->child[i][c] >= 0) continue;
-        double nH = cooling_density(w, lv, i, c) * w->hydrogen,
-               floor = floor_straight(&w->floor, nH);
+        double nH = cooling_density(w, lv, i, c) * w->hydrogen, floor = cooling_floor(&w->floor, nH);
         if (!a->node) {
             cooling_set(w, lv, i, c, floor);
             continue;
         }
         struct cooling_cell x = cooling_enter(w, lv, i, c, floor);
-        double T2 = a->implicit ? cell_implicit(a->node, w->dt, nH, nH, x.Z, x.T2)
-                                : cell_original(a->node, w->dt, nH, nH, x.Z, x.T2);
+        const double seen = cooling_seen(w, nH);
+        double T2 = a->implicit ? cell_implicit(a->node, w->dt, nH, seen, x.Z, x.T2)
+                                : cell_original(a->node, w->dt, nH, seen, x.Z, x.T2);
         cooling_leave(w, lv, i, c, &x, T2);
     }
 }

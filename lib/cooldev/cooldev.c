@@ -93,7 +93,9 @@ enum err cooldev_apply(struct cooldev *d, struct mesh *m, int l, const struct co
     if (c) {
         TRY(room(d));
         TRY(range_find(d, m, l, law, &low, &high));
-        if (high > 0) cool_need(c, low * law->hydrogen, high * law->hydrogen);
+        if (high > 0)
+            cool_need(c, vec_first(cooling_seen(law, vec_of(low * law->hydrogen))),
+                      vec_first(cooling_seen(law, vec_of(high * law->hydrogen))));
         parts_send(d, cool_table_of(c));
     }
     dev_launch(

@@ -159,3 +159,11 @@ DEV_FN void totals_of(const struct gas_totals_args *a, int64_t i, double x[GAS_T
 }
 
 DEV_TOTALS(gas_totals, struct gas_totals_args, GAS_TOTALS, totals_count, totals_of)
+
+KERNEL(change_rows, struct change_rows_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        const int64_t k = (int64_t)b->index * DEV_THREADS + t;
+        if (k < a->n) a->row[a->oct[k]] = (int32_t)k;
+    }
+}

@@ -340,12 +340,27 @@ DEV_FN double cell_expansion(const struct godunov_args *a, const struct work *k,
            (v[2 * CELLS + z] - v[2 * CELLS - z]) / dx2;
 }
 
+/* Change of variable v of a cell by sources. */
+DEV_FN double cell_change(const struct godunov_args *a, const struct own_cell *o, int v)
+{
+    const int32_t row = a->changed[o->oct];
+    return row < 0 ? 0.0 : a->change[((int64_t)row * a->p.nvar + v) * 8 + o->c];
+}
+
+/* New value of a variable beyond those of the gas, by fluxes and sources. */
+DEV_FN double cell_other(const struct godunov_args *a, const struct work *k,
+                         const struct own_cell *o, int v, double old)
+{
+    const double x = cell_next(a, k, o, v, old);
+    return a->changed && a->changed[o->oct] >= 0 ? x + cell_change(a, o, v) : x;
+}
+
 DEV_FN void cell_scalars(const struct godunov_args *a, const struct work *k,
                          const struct own_cell *o, double old_density)
 {
     double factor = hydro_scalar_factor(old_density, o->u[0], a->gas.smallr);
     for (int v = GAS + a->nener; v < a->p.nvar; v++) {
-        double old = a->p.level.fld[FLD_U + v][o->oct][o->c], x = cell_next(a, k, o, v, old);
+        double old = a->p.level.fld[FLD_U + v][o->oct][o->c], x = cell_other(a, k, o, v, old);
         *new_of(a, o, v) = factor != 0.0 ? old * factor : x;
     }
 }
@@ -361,7 +376,7 @@ DEV_FN struct beside cell_energies(const struct godunov_args *a, const struct wo
     struct beside b = {0.0, 0.0};
     for (int v = GAS; v < GAS + a->nener; v++) {
         const double old = a->p.level.fld[FLD_U + v][o->oct][o->c],
-                     x = cell_next(a, k, o, v, old) +
+                     x = cell_other(a, k, o, v, old) +
                          hydro_energy_pdv(old, a->par->energy.gamma[v - GAS], div, a->p.dt);
         *new_of(a, o, v) = x;
         b.was += old;
@@ -380,6 +395,8 @@ DEV_FN void law_finish(const struct godunov_args *a, const struct work *k, struc
     o->extra[0] = a->pfix ? cell_extra(k, o, a->p.nvar) : 0.0;
     o->extra[1] = a->pfix ? cell_extra(k, o, a->p.nvar + 1) : 0.0;
     if (a->p.reflux & 2) cell_collect(a, o);
+    for (int v = 0; v < GAS && a->changed && a->changed[o->oct] >= 0; v++)
+        u[v] += cell_change(a, o, v);
     if (a->gravity)
         hydro_pull_cell(u[0], &u[1], &u[2], &u[3], &u[4], old[0], lv->fld[FLD_FX][o->oct][o->c],
                         lv->fld[FLD_FY][o->oct][o->c], lv->fld[FLD_FZ][o->oct][o->c], smallr,

@@ -24,7 +24,7 @@ struct hydro_dev {
     struct dev_stream *stream;
     struct hydro_par *par, sent; /* parameters on the device, and the host copy that was sent */
     bool known;
-    struct dev_room sums, steep; /* of sums, of flags */
+    struct dev_room sums, steep, change; /* of sums, of flags, of changes by sources */
     struct dev_totals totals;
 };
 
@@ -56,6 +56,7 @@ void hydro_dev_free(struct hydro_dev **h)
     patch_dev_fini(&x->patch);
     dev_free(x->dev, x->sums.p);
     dev_free(x->dev, x->steep.p);
+    dev_free(x->dev, x->change.p);
     dev_free(x->dev, x->par);
     FREE(*h);
 }
@@ -102,8 +103,37 @@ static const struct dev_kernel *godunov_for(enum slope type)
     return &godunov_none;
 }
 
+/* Sends changes by sources: the octs that have a row, their rows, and from these the row of each
+ * own oct. */
+static enum err send_change(struct hydro_dev *h, lidx nown, const struct hydro_change *c,
+                            struct godunov_args *a)
+{
+    const size_t values = sizeof *c->u * (size_t)c->nvar * (size_t)c->n,
+                 octs = sizeof(int32_t) * (size_t)c->n, rows = sizeof(int32_t) * (size_t)nown;
+    const size_t need = values + octs + rows;
+    if (h->change.bytes < need)
+        TRY(dev_room_need(h->stream, &h->change, need + need / 4, "hydro changes"));
+    int32_t *oct = mem_new(octs, "hydro changes");
+    double *u = mem_new(values, "hydro changes");
+    for (lidx i = 0; i < nown; i++)
+        if (c->row[i] >= 0) oct[c->row[i]] = i;
+    memcpy(u, c->u, values);
+    char *to = h->change.p;
+    struct change_rows_args k = {c->n, (int32_t *)(void *)(to + values),
+                                 (int32_t *)(void *)(to + values + octs)};
+    dev_put(h->stream, to, u, values);
+    dev_put(h->stream, to + values, oct, octs);
+    dev_drop_host(h->stream, u);
+    dev_drop_host(h->stream, oct);
+    dev_fill(h->stream, k.row, 0xff, rows);
+    dev_launch(h->stream, &change_rows, dev_blocks(k.n), &k);
+    a->change = h->change.p;
+    a->changed = k.row;
+    return OK;
+}
+
 enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt, double hexp,
-                          const struct hydro_par *p)
+                          const struct hydro_par *p, const struct hydro_change *c)
 {
     const struct gas_law g = gas_law_make(m, p);
     struct godunov_args a = {.par = h->par,
@@ -120,6 +150,7 @@ enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
                               .planes = GODUNOV_PLANES(p->nvar, p->pressure_fix, p->energy.n)};
     if (m->lev[l].nown == 0) return OK;
     TRY(need_par(h, p));
+    if (c && c->n) TRY(send_change(h, m->lev[l].nown, c, &a));
     return patch_dev_update(&h->patch, m, l, dt, &g.law, &k);
 }
 

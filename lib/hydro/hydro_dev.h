@@ -16,7 +16,8 @@ void hydro_dev_free(struct hydro_dev **h); /* the stream must be empty */
  * device (oct/mirror.h) and leave outputs there, in the order of the stream. ERR_LIMIT: the device
  * has too little memory, and nothing has changed; or the device failed. */
 MUST_USE enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
-                                   double hexp, const struct hydro_par *p);
+                                   double hexp, const struct hydro_par *p,
+                                   const struct hydro_change *c);
 /* Creates registers on the device, as reflux_begin. */
 MUST_USE enum err reflux_dev_begin(struct hydro_dev *h, struct mesh *m, int l,
                                    const struct hydro_par *p);

@@ -38,6 +38,16 @@ struct godunov_args {
     double hexp;
     int gravity, pfix;
     int nener; /* number of non-thermal energies */
+    /* changes by sources (struct hydro_change): row of each own oct, -1: none; NULL: no rows */
+    const int32_t *changed;
+    const double *change; /* [][nvar][8] */
+};
+
+/* row[oct[k]] = k. */
+struct change_rows_args {
+    int64_t n;
+    const int32_t *oct;
+    int32_t *row;
 };
 
 /* Number of planes of a block's scratch memory: fluxes, scalars, old velocities with pressure_fix
@@ -94,7 +104,7 @@ struct gas_courant_args {
 };
 
 #ifndef __CUDACC__
-extern const struct dev_kernel gas_missing, godunov_none, godunov_minmod, godunov_moncen,
+extern const struct dev_kernel change_rows, gas_missing, godunov_none, godunov_minmod, godunov_moncen,
     godunov_positive, godunov_vanleer, godunov_theta, gas_kick, gas_drive, gas_courant, gas_steep,
     gas_restrict, gas_totals, gas_created, photons_created;
 #endif

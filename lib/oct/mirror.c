@@ -51,6 +51,8 @@ void mirror_fini(struct mirror *x)
 {
     if (!x->image) return;
     for (int l = 0; l < LEVEL_MAX + 2; l++) level_drop(x, l);
+    dev_free(x->dev, x->found.p);
+    dev_free(x->dev, x->rows.p);
     dev_free(x->dev, x->mesh_dev);
     FREE(x->image);
     FREE(x->sent);

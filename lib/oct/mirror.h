@@ -27,6 +27,7 @@ struct mirror {
     /* Mesh for checks (lent): copies that are not the newest are filled with NaN, on host and
      * device. NULL: no checks. */
     struct mesh *spoils;
+    struct dev_room found, rows; /* of sparse/rows.h: a list of octs; values of their cells */
 };
 
 MUST_USE enum err mirror_init(struct mirror *x, struct dev *d, struct dev_stream *s);

@@ -102,10 +102,15 @@ void part_append_dm(struct parts *p, int64_t n, int levelmin)
 
 enum err part_next_id(const struct parts *p, const struct comm *c, const char *what, int64_t *next)
 {
-    static const int64_t ROOM = (int64_t)1 << 48;
     int64_t max = 0;
 #pragma omp parallel for schedule(static) reduction(max : max)
     for (int64_t i = 0; i < p->n; i++) max = p->id[i] > max ? p->id[i] : max;
+    return part_id_after(max, c, what, next);
+}
+
+enum err part_id_after(int64_t max, const struct comm *c, const char *what, int64_t *next)
+{
+    static const int64_t ROOM = (int64_t)1 << 48;
     comm_max_i64(c, &max, 1);
     if (max > INT64_MAX - ROOM)
         FAIL(ERR_LIMIT,

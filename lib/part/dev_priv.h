@@ -38,6 +38,7 @@ struct part_dev {
     int64_t *mass, *number;
     void *packets; /* packets of particles between ranks */
     size_t packet_bytes;
+    struct dev_room few; /* few particles and their indices, or a list of them */
 };
 
 /* Allocates a device array, at least one byte; *pointer must be NULL before. */

@@ -190,6 +190,33 @@ struct parts_close_args {
     int64_t n, end;
 };
 
+/* parts_take: copies the columns of the particles `at` to tmp, one column after the other, part_words
+ * each; parts_give: back. */
+struct parts_few_args {
+    struct part_table table;
+    int64_t n;
+    const int32_t *at;
+    char *tmp;
+};
+
+/* Lists particles begin … end-1 of a family, with another tag, that were born after `first` and not
+ * after `last`. */
+struct parts_born_args {
+    int64_t begin, end;
+    const int8_t *family, *tag;
+    const double *birth;
+    int of, other;
+    double first, last;
+    int32_t *count, *list;
+};
+
+/* Finds the largest id, out[block], at least 0. */
+struct parts_ids_args {
+    const int64_t *id;
+    int64_t n;
+    int64_t *out;
+};
+
 /* Deposits mass and number (or NULL): [noct][8]. */
 struct parts_deposit_args {
     const struct mesh *mesh;
@@ -241,5 +268,5 @@ struct parts_sums_args {
 extern const struct dev_kernel parts_rehost, parts_disorder, parts_keys, parts_gather, parts_return,
     parts_mark, parts_count, parts_misplaced, parts_swap, parts_turn, parts_parent, parts_deposit,
     parts_kick, parts_move, parts_fastest, parts_sums, parts_away, parts_pack, parts_unpack,
-    parts_close;
+    parts_close, parts_take, parts_give, parts_born, parts_ids;
 #endif

@@ -82,3 +82,63 @@ KERNEL(parts_close, struct parts_close_args, struct dev_nothing, DEV_THREADS)
         }
     }
 }
+
+/* ---- few particles to and from the host ---- */
+
+KERNEL(parts_take, struct parts_few_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        PARTICLE(i, t, 0, a->n);
+        char *tmp = a->tmp;
+        for (int c = 0; c < a->table.n; c++) {
+            const int size = a->table.size[c];
+            value_move(size, tmp + size * i, (const char *)a->table.col[c] + size * a->at[i]);
+            tmp += 8 * part_words(size, a->n);
+        }
+    }
+}
+
+KERNEL(parts_give, struct parts_few_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        PARTICLE(i, t, 0, a->n);
+        const char *tmp = a->tmp;
+        for (int c = 0; c < a->table.n; c++) {
+            const int size = a->table.size[c];
+            value_move(size, (char *)a->table.col[c] + size * a->at[i], tmp + size * i);
+            tmp += 8 * part_words(size, a->n);
+        }
+    }
+}
+
+KERNEL(parts_born, struct parts_born_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        PARTICLE(i, t, a->begin, a->end);
+        if (a->family[i] == a->of && a->tag[i] != a->other && a->birth[i] > a->first &&
+            a->birth[i] <= a->last)
+            a->list[dev_add_i32(a->count, 1)] = (int32_t)i;
+    }
+}
+
+struct ids_shared {
+    int64_t max[DEV_THREADS];
+};
+
+KERNEL(parts_ids, struct parts_ids_args, struct ids_shared, DEV_THREADS)
+{
+    const int64_t step = (int64_t)b->count * DEV_THREADS;
+    PHASE (t, DEV_THREADS) {
+        int64_t max = 0;
+        for (int64_t i = (int64_t)b->index * DEV_THREADS + t; i < a->n; i += step)
+            if (a->id[i] > max) max = a->id[i];
+        s->max[t] = max;
+    }
+    for (int half = DEV_THREADS / 2; half > 0; half /= 2)
+        PHASE (t, half) {
+            if (s->max[t + half] > s->max[t]) s->max[t] = s->max[t + half];
+        }
+    PHASE (t, 1) {
+        a->out[b->index] = s->max[0];
+    }
+}

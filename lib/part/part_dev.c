@@ -67,6 +67,7 @@ void part_dev_free(struct part_dev **x)
     columns_drop(y);
     rows_drop(y);
     part_dev_drop(y, &y->packets);
+    part_dev_drop(y, &y->few.p);
     part_dev_drop(y, &y->count);
     part_dev_drop(y, &y->digit);
     part_dev_drop(y, &y->top);

@@ -62,3 +62,22 @@ MUST_USE enum err part_dev_deposit_density(struct part_dev *x, struct parts *p,
 /* Brings all inputs of a deposit to the device. */
 MUST_USE enum err part_dev_deposit_need(struct part_dev *x, struct parts *p, const struct mesh *m,
                                         int l);
+
+/* ---- few particles (migrate_dev.c) ---- */
+/* Work of the host on few particles, whose columns come to the host's arrays and return; where all
+ * particles are does not change. Errors: the device failed. x NULL, or particles that the host has:
+ * nothing is copied. */
+
+/* Indices, in ascending order, of own particles of level l of this family, with another tag than
+ * `other`, with first < birth time ≤ last. Particles are on the device. FREE(*at). */
+MUST_USE enum err part_dev_born(struct part_dev *x, const struct parts *p, int l, int family,
+                                int other, const double birth[2], int64_t *n, int64_t **at);
+MUST_USE enum err part_dev_few_home(struct part_dev *x, struct parts *p, int64_t n,
+                                    const int64_t *at);
+MUST_USE enum err part_dev_few_send(struct part_dev *x, const struct parts *p, int64_t n,
+                                    const int64_t *at);
+/* Moves particles on the device as part_insert(p, l, n), which follows, does on the host; the caller
+ * then fills the new ones and sends them. Without device memory all particles come to the host. */
+MUST_USE enum err part_dev_insert(struct part_dev *x, struct parts *p, int l, int64_t n);
+/* Largest id, at least 0. */
+MUST_USE enum err part_dev_max_id(struct part_dev *x, const struct parts *p, int64_t *max);

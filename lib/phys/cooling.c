@@ -30,7 +30,8 @@ static struct cooling_law law_of(const struct term_run *r)
                                 .max = r->par->physics.t2max,
                                 .metal = vars->at[SCALAR_METAL] >= 0 ? vars->at[SCALAR_METAL] : -1,
                                 .delayed = vars->at[SCALAR_DELAYED] >= 0 ? vars->at[SCALAR_DELAYED]
-                                                                         : -1};
+                                                                         : -1,
+                                .shielded = r->par->physics.self_shielding};
 }
 
 /* Data common to all cells of the call. */
@@ -49,25 +50,29 @@ struct block {
     int cell[SOLVE_BLOCK];
 };
 
-/* Density at which the table is read: self-shielded gas receives less radiation, as if it were
- * denser by exp(n_H/0.01). */
-static double seen(const struct params *p, double nH)
+/* Functions of the density of the eight cells of an oct: the floor, and the density at which the
+ * table is read. */
+struct oct_values {
+    double floor[8], seen[8];
+};
+
+static void oct_values_of(const struct job *j, lidx i, struct oct_values *o)
 {
-    return p->physics.self_shielding ? nH / fmax(exp(-nH / 0.01), 1e-20) : nH;
+    double nH[8];
+    _Static_assert(VEC == 8, "a vector has the cells of an oct");
+    for (int c = 0; c < 8; c++)
+        nH[c] = cooling_density(&j->law, j->lv, i, c) * j->law.hydrogen;
+    vec_store(o->floor, cooling_floor(&j->law.floor, vec_load(nH)));
+    vec_store(o->seen, cooling_seen(&j->law, vec_load(nH)));
 }
 
-static double floor_of(const struct job *j, lidx i, int c)
-{
-    return floor_T2(&j->law.floor, cooling_density(&j->law, j->lv, i, c) * j->law.hydrogen);
-}
-
-static void gather(const struct job *j, lidx i, int c, struct block *b)
+static void gather(const struct job *j, lidx i, int c, const struct oct_values *o, struct block *b)
 {
     struct solve_cells *s = &b->cells;
     int k = s->n++;
-    struct cooling_cell x = cooling_enter(&j->law, j->lv, i, c, floor_of(j, i, c));
+    struct cooling_cell x = cooling_enter(&j->law, j->lv, i, c, o->floor[c]);
     s->nH[k] = x.nH;
-    s->seen[k] = seen(j->r->par, x.nH);
+    s->seen[k] = o->seen[c];
     s->Z[k] = x.Z;
     s->T2[k] = x.T2;
     b->of[k] = x;
@@ -87,20 +92,28 @@ static void flush(const struct job *j, struct block *b)
 static void cool_octs(const struct job *j, lidx first, lidx last)
 {
     struct block b = {.cells.n = 0};
-    for (lidx i = first; i < last; i++)
-        for (int c = 0; c < j->r->mesh->cells; c++) {
+    struct oct_values o;
+    for (lidx i = first; i < last; i++) {
+        bool here = false;
+        for (int c = 0; c < j->r->mesh->cells; c++) here |= j->lv->child[i][c] < 0;
+        if (here) oct_values_of(j, i, &o);
+        for (int c = 0; c < j->r->mesh->cells && here; c++) {
             if (j->lv->child[i][c] >= 0) continue;
-            gather(j, i, c, &b);
+            gather(j, i, c, &o, &b);
             if (b.cells.n == SOLVE_BLOCK) flush(j, &b);
         }
+    }
     flush(j, &b);
 }
 
 static void set_octs(const struct job *j, lidx first, lidx last)
 {
-    for (lidx i = first; i < last; i++)
+    struct oct_values o;
+    for (lidx i = first; i < last; i++) {
+        oct_values_of(j, i, &o);
         for (int c = 0; c < j->r->mesh->cells; c++)
-            if (j->lv->child[i][c] < 0) cooling_set(&j->law, j->lv, i, c, floor_of(j, i, c));
+            if (j->lv->child[i][c] < 0) cooling_set(&j->law, j->lv, i, c, o.floor[c]);
+    }
 }
 
 /* Copies the values that a cell has got to the numbers that repeat it. */
@@ -126,7 +139,8 @@ static void prepare(const struct job *j)
         }
     double unit = j->law.hydrogen;
     if (high > 0)
-        cool_need(j->r->cooling, seen(j->r->par, low * unit), seen(j->r->par, high * unit));
+        cool_need(j->r->cooling, vec_first(cooling_seen(&j->law, vec_of(low * unit))),
+                  vec_first(cooling_seen(&j->law, vec_of(high * unit))));
 }
 
 static enum err apply(const struct term_run *r, bool *changed)
@@ -150,13 +164,9 @@ static enum err apply(const struct term_run *r, bool *changed)
 
 static const char *lacks(const struct params *p)
 {
-    const struct units one = units_of(1, 1, 1);
-    struct temperature_floor f = floor_at(p, NULL, &one, 1);
     enum cool_method method = rates_asked(p, NULL).method;
-    if (!floor_is_straight(&f)) return "a temperature floor with another power of density than 1";
-    if (floor_rules(p)) return NULL;
-    if (method != COOL_ORIGINAL && method != COOL_IMPLICIT) return "this method of cooling";
-    return p->physics.self_shielding ? "self_shielding" : NULL;
+    if (floor_rules(p) || method == COOL_ORIGINAL || method == COOL_IMPLICIT) return NULL;
+    return "this method of cooling";
 }
 
 static void *dev_context(struct mirror *x)

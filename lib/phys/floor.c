@@ -77,20 +77,5 @@ struct temperature_floor floor_at(const struct params *p, const struct cosmo_par
 
 double floor_T2(const struct temperature_floor *f, double nH)
 {
-    if (floor_is_straight(f)) return floor_straight(f, nH);
-    double x = nH / f->n, power = f->index;
-    switch (f->form) {
-    case FLOOR_CONSTANT:
-        break;
-    case FLOOR_POLYTROPE:
-        return f->T2 * pow(x, power);
-    case FLOOR_DOUBLE:
-        return f->T2 * (1 + pow(x, power));
-    case FLOOR_CUSTOM:
-        return x < 1 ? f->T2 : f->T2 * pow(x, power);
-    case FLOOR_COLLAPSE:
-        return f->T2 * sqrt(1 + pow(x, 2 * power)) * pow(1 + nH / f->next_n[0], f->next_index[0]) *
-               pow(1 + nH / f->next_n[1], f->next_index[1]);
-    }
-    return 0;
+    return vec_first(cooling_floor(f, vec_of(nH)));
 }

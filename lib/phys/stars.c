@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "oct/field_sets.h"
 #include "phys/turbulence.h"
+#include "sparse/rows.h"
 
 static const double MAX = 0.9; /* maximum fraction of a cell's gas that becomes stars */
 
@@ -42,40 +43,36 @@ static bool fertile(const struct term_run *r, const struct star_law *law, const 
     return (p->ivar_refine > 1 ? value / rho : value) > p->var_cut_refine;
 }
 
-/* Number of stars of a cell; *lost: number of stars for which it lacks gas. */
-static int64_t draw(const struct term_run *r, const struct star_law *law, const struct level *lv,
-                    lidx i, int c, int64_t *lost)
+static struct births_law births_law_of(const struct term_run *r, const struct star_law *law)
 {
     static const uint64_t SEED = 0x7374617273; /* ASCII "stars" */
-    double rho = level_gas(lv, GAS_DENSITY)[i][c], dx = mesh_dx(r->mesh, r->level),
-           volume = dx * dx * dx;
-    double mean = law->rate * rho * sqrt(rho) * volume * r->dt / law->mass;
-    if (r->par->physics.sf_virial) mean *= turbulence_efficiency(r, law, i, c);
-    double max = floor(MAX * rho * volume / law->mass);
-    if (max < 1) return 0;
-    okey cell = lv->key[i] << 3 | (okey)c;
-    uint64_t key = (uint64_t)cell ^ (uint64_t)(cell >> 32 >> 32) * 0x9E3779B97F4A7C15u;
-    uint64_t seed = star_seed(r->par, SEED) + ((uint64_t)r->level << 48);
-    struct rng g = rng_make(seed, key, (uint32_t)r->nstep);
-    const struct param_sf *sf = &r->par->sf;
-    double n = !sf->randomize_sf ? floor(sf->poissmeanmult * mean)
-               : mean < 1e15     ? (double)rng_poisson(&g, mean)
-                                 : mean;
-    *lost += n > max ? (int64_t)fmin(n - max, 1e15) : 0;
-    return (int64_t)fmin(n, max);
+    const double dx = mesh_dx(r->mesh, r->level);
+    return (struct births_law){.min = law->min,
+                               .rate = law->rate,
+                               .volume = dx * dx * dx,
+                               .dt = r->dt,
+                               .mass = law->mass,
+                               .multiple = r->par->sf.poissmeanmult,
+                               .seed = star_seed(r->par, SEED) + ((uint64_t)r->level << 48),
+                               .step = (uint32_t)r->nstep,
+                               .random = r->par->sf.randomize_sf};
 }
 
-/* Marks octs with a cell of sufficient density. */
-static uint8_t *find_dense(const struct level *lv, double min)
+/* Number of stars of a cell; *lost: number of stars for which it lacks gas. */
+static int64_t draw(const struct term_run *r, const struct star_law *law,
+                    const struct births_law *w, const struct level *lv, lidx i, int c,
+                    int64_t *lost)
 {
-    uint8_t *dense = mem_new((size_t)lv->nown + 1, "star formation");
-#pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < lv->nown; i++) {
-        bool any = false;
-        for (int c = 0; c < 8; c++) any |= level_gas(lv, GAS_DENSITY)[i][c] > min;
-        dense[i] = any;
-    }
-    return dense;
+    double rho = level_gas(lv, GAS_DENSITY)[i][c], mean = births_mean(w, rho);
+    if (r->par->physics.sf_virial) mean *= turbulence_efficiency(r, law, i, c);
+    double max = floor(MAX * rho * w->volume / law->mass);
+    if (max < 1) return 0;
+    struct rng g = rng_make(w->seed, births_key(lv->key[i], c), w->step);
+    double n = !w->random    ? floor(w->multiple * mean)
+               : mean < 1e15 ? (double)rng_poisson(&g, mean)
+                             : mean;
+    *lost += n > max ? (int64_t)fmin(n - max, 1e15) : 0;
+    return (int64_t)fmin(n, max);
 }
 
 static void add(struct births *b, lidx i, int c, int64_t n)
@@ -93,16 +90,31 @@ static void add(struct births *b, lidx i, int c, int64_t n)
 static struct births find_births(const struct term_run *r, const struct star_law *law)
 {
     const struct level *lv = &r->mesh->lev[r->level];
+    const struct births_law w = births_law_of(r, law);
     struct births b = {0};
-    uint8_t *dense = find_dense(lv, law->min);
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int c = 0; c < 8 && dense[i]; c++) {
+    struct rows octs;
+    BUG_ON(rows_births(r->mirror, r->mesh, r->level, &w, &octs) != OK); /* the state is lost */
+    BUG_ON(rows_home(r->mirror, r->mesh, r->level, GAS, &octs) != OK);
+    for (int64_t k = 0; k < octs.n; k++)
+        for (int c = 0; c < 8; c++) {
+            const lidx i = octs.oct[k];
             if (!fertile(r, law, lv, i, c)) continue;
-            int64_t n = draw(r, law, lv, i, c, &b.lost);
+            int64_t n = draw(r, law, &w, lv, i, c, &b.lost);
             if (n > 0) add(&b, i, c, n);
         }
-    FREE(dense);
+    FREE(octs.oct);
     return b;
+}
+
+/* Sends the cells that have become stars to where the gas is. */
+static enum err send_gas(const struct term_run *r, const struct births *b)
+{
+    struct rows octs = {b->n, mem_new(sizeof *octs.oct * (size_t)b->n + 1, "star formation")};
+    for (int64_t i = 0; i < b->n; i++) octs.oct[i] = b->location[i].oct;
+    rows_tidy(&octs);
+    enum err err = rows_send(r->mirror, r->mesh, r->level, GAS, &octs);
+    FREE(octs.oct);
+    return err;
 }
 
 /* ---- particles ---- */
@@ -180,11 +192,32 @@ static double debris_born(const struct term_run *r, const struct part_birth_cell
     return m + load;
 }
 
+/* One more than the largest id, wherever particles are. */
+static enum err next_id(const struct term_run *r, int64_t *next)
+{
+    static const char WHAT[] = "stars cannot form";
+    int64_t max;
+    if (!r->few) return part_next_id(r->parts, r->comm, WHAT, next);
+    BUG_ON(part_dev_max_id(r->few, r->parts, &max) != OK); /* the state is lost */
+    return part_id_after(max, r->comm, WHAT, next);
+}
+
+/* Sends n new particles to a device that has the others. */
+static enum err send_new(const struct term_run *r, int64_t first, int64_t n)
+{
+    int64_t *at = mem_new(sizeof *at * (size_t)n + 1, "star formation");
+    for (int64_t i = 0; i < n; i++) at[i] = first + i;
+    enum err err = part_dev_few_send(r->few, r->parts, n, at);
+    FREE(at);
+    return err;
+}
+
 static enum err give_birth(const struct term_run *r, const struct star_law *law,
                            const struct births *b)
 {
     int64_t total, next = 0;
-    TRY(part_next_id(r->parts, r->comm, "stars cannot form", &next));
+    TRY(next_id(r, &next));
+    BUG_ON(part_dev_insert(r->few, r->parts, r->level, b->n) != OK); /* the state is lost */
     int64_t first = part_create(r->parts, r->mesh, r->comm, r->level, b->n, b->location, next,
                                 &total);
     if (r->ledger && next + total > INT32_MAX)
@@ -192,6 +225,7 @@ static enum err give_birth(const struct term_run *r, const struct star_law *law,
              "stars cannot take tracers: the column partp of star tracers holds ids up to %d, and "
              "that of a new star is %ld: give smaller ids in ic_particle_ids",
              INT32_MAX, (long)(next + total - 1));
+    if (param_debris(r->par)) BUG_ON(part_dev_insert(r->few, r->parts, r->level, b->n) != OK);
     int64_t debris = param_debris(r->par) ? part_insert(r->parts, r->level, b->n) : -1;
     struct star_event *e = mem_new(sizeof *e * (size_t)b->n + 1, "star formation");
     double birth = star_birth(r, 0);
@@ -206,6 +240,8 @@ static enum err give_birth(const struct term_run *r, const struct star_law *law,
         note_birth(r, at, first + i);
         gas_left(r, at, taken);
     }
+    BUG_ON(send_gas(r, b) != OK || send_new(r, first, b->n) != OK); /* the state is lost */
+    if (debris >= 0) BUG_ON(send_new(r, debris, b->n) != OK);
     enum err err = star_log(r, b->n, e);
     FREE(e);
     return err;
@@ -238,4 +274,5 @@ const struct term term_stars = {.name = "stars",
                                 .wanted = wanted,
                                 .reads = GAS | PARTS,
                                 .writes = GAS | PARTS,
-                                .apply = stars_form};
+                                .apply = stars_form,
+                                .sparse = true};

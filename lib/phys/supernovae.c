@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "sparse/rows.h"
 
 static bool wanted(const struct params *p)
 {
@@ -61,21 +62,61 @@ static int explosion_order(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+/* Stars of the level that are due, wherever particles are: their indices, FREE, and columns. */
+static int64_t *find_due(const struct job *j, int64_t *n)
+{
+    struct parts *p = j->r->parts;
+    const double birth[2] = {j->deaths.first, j->deaths.last};
+    int64_t begin = p->first[j->r->level], end = p->first[j->r->level + 1], max = 0, *at = NULL;
+    *n = 0;
+    if (j->r->few) { /* the state is lost if the device fails */
+        BUG_ON(part_dev_born(j->r->few, p, j->r->level, FAM_STAR, STAR_EXPLODED, birth, n, &at) !=
+               OK);
+        BUG_ON(part_dev_few_home(j->r->few, p, *n, at) != OK);
+        return at;
+    }
+#pragma omp parallel for schedule(static) reduction(+ : max)
+    for (int64_t i = begin; i < end; i++) max += star_due(p, &j->deaths, i);
+    if (max > 0) at = mem_new(sizeof *at * (size_t)max, "supernovae");
+    for (int64_t i = begin; max > 0 && i < end; i++)
+        if (star_due(p, &j->deaths, i)) at[(*n)++] = i;
+    return at;
+}
+
 static struct explosion *find_explosions(const struct job *j, int64_t *n)
 {
     const struct parts *p = j->r->parts;
-    int64_t begin = p->first[j->r->level], end = p->first[j->r->level + 1], max = 0;
-#pragma omp parallel for schedule(static) reduction(+ : max)
-    for (int64_t i = begin; i < end; i++) max += star_due(p, &j->deaths, i);
+    int64_t max, *at = find_due(j, &max);
     *n = 0;
     if (max == 0) return NULL;
     struct explosion *b = mem_new(sizeof *b * (size_t)max, "supernovae");
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t k = 0; k < max; k++) {
+        const int64_t i = at[k];
         int c = star_due(p, &j->deaths, i) ? cell_of(j, i) : -1;
         if (c >= 0) b[(*n)++] = (struct explosion){p->host[i], c, p->id[i], i};
     }
     mem_sort(b, (size_t)*n, sizeof *b, explosion_order);
+    FREE(at);
     return b;
+}
+
+/* The octs of explosions, which are sorted by them. */
+static struct rows octs_of(int64_t n, const struct explosion *b)
+{
+    struct rows r = {0, mem_new(sizeof *r.oct * (size_t)n + 1, "supernovae")};
+    for (int64_t i = 0; i < n; i++)
+        if (i == 0 || b[i].oct != b[i - 1].oct) r.oct[r.n++] = b[i].oct;
+    return r;
+}
+
+/* Sends the changed stars to a device that has the others. */
+static enum err send_stars(const struct term_run *r, int64_t n, const struct explosion *b)
+{
+    int64_t *at = mem_new(sizeof *at * (size_t)n + 1, "supernovae");
+    for (int64_t i = 0; i < n; i++) at[i] = b[i].at;
+    enum err err = part_dev_few_send(r->few, r->parts, n, at);
+    FREE(at);
+    return err;
 }
 
 /* Factor of the heat for infrared photons trapped by dust, of which there are 1e53 erg per 1e51 erg
@@ -120,14 +161,19 @@ static enum err apply(const struct term_run *r, bool *changed)
     struct sum energy;
     int64_t n;
     struct explosion *b = find_explosions(&j, &n);
+    struct rows octs = octs_of(n, b);
     struct star_event *e = mem_new(sizeof *e * (size_t)n + 1, "supernovae");
     sum_init(&energy);
+    BUG_ON(rows_home(r->mirror, r->mesh, r->level, GAS, &octs) != OK); /* the state is lost */
     for (int64_t i = 0; i < n; i++) {
         const struct level *lv = &r->mesh->lev[r->level];
         e[i] = star_event(r, STAR_DEATH, lv, b[i].oct, b[i].cell, b[i].at);
         sum_add(&energy, explode(&j, lv, &b[i]));
         *changed = true;
     }
+    BUG_ON(rows_send(r->mirror, r->mesh, r->level, GAS, &octs) != OK);
+    BUG_ON(send_stars(r, n, b) != OK);
+    FREE(octs.oct);
     star_log_energy(r, n, &energy);
     enum err err = star_log(r, n, e);
     FREE(e);
@@ -140,4 +186,5 @@ const struct term term_supernovae = {.name = "supernovae",
                                      .wanted = wanted,
                                      .reads = GAS | PARTS,
                                      .writes = GAS | PARTS,
-                                     .apply = apply};
+                                     .apply = apply,
+                                     .sparse = true};

@@ -45,16 +45,6 @@ bool terms_wanted(const struct params *p, int stage)
     return false;
 }
 
-field_set terms_fields(const struct params *p, int stage)
-{
-    field_set all = 0;
-    for (int i = 0; i < TERMS.n; i++) {
-        const struct term *t = TERMS.at[i];
-        if (runs(t, p, stage)) all |= t->reads | t->ghosts | t->writes;
-    }
-    return all;
-}
-
 bool term_limits(const struct params *p, const struct term *t)
 {
     return t->limit && runs(t, p, TERM_LEVEL);
@@ -77,17 +67,22 @@ static const char *lack(const struct term *t, const struct params *p)
 struct terms_dev *terms_dev_new(const struct term_list *t, const struct params *p, struct mirror *x,
                                 const char **lacks)
 {
-    *lacks = NULL;
-    for (int i = 0; i < t->n && !*lacks; i++)
-        if (runs(t->at[i], p, TERM_LEVEL)) *lacks = lack(t->at[i], p);
-    if (*lacks) return NULL;
     struct terms_dev *d = mem_zero(sizeof *d, "device");
+    *lacks = NULL;
     d->list = t;
     d->context = mem_zero(sizeof *d->context * (size_t)t->n, "device");
-    for (int i = 0; i < t->n; i++)
-        if (runs(t->at[i], p, TERM_LEVEL) && t->at[i]->device->open)
-            d->context[i] = t->at[i]->device->open(x);
+    for (int i = 0; i < t->n; i++) {
+        const char *why = lack(t->at[i], p);
+        if (!runs(t->at[i], p, TERM_LEVEL)) continue;
+        if (why && !t->at[i]->sparse && !*lacks) *lacks = why;
+        if (!why && t->at[i]->device->open) d->context[i] = t->at[i]->device->open(x);
+    }
     return d;
+}
+
+bool term_runs(const struct term_list *t, int i, const struct term_run *r)
+{
+    return runs(t->at[i], r->par, r->stage);
 }
 
 void terms_dev_free(struct terms_dev **d)
@@ -99,14 +94,14 @@ void terms_dev_free(struct terms_dev **d)
     FREE(*d);
 }
 
-enum err terms_dev_run(struct terms_dev *d, const struct term_run *r, int *next)
+enum err terms_dev_run(struct terms_dev *d, const struct term_run *r, int i, bool *done)
 {
-    for (*next = 0; *next < d->list->n; ++*next) {
-        const struct term *t = d->list->at[*next];
-        if (!runs(t, r->par, r->stage)) continue;
-        timer_start(t->name);
-        TRY(t->device->apply(r, d->context[*next]));
-    }
+    const struct term *t = d->list->at[i];
+    *done = false;
+    if (!runs(t, r->par, r->stage) || lack(t, r->par)) return OK;
+    timer_start(t->name);
+    TRY(t->device->apply(r, d->context[i]));
+    *done = true;
     return OK;
 }
 
@@ -181,7 +176,8 @@ static enum err apply_checked(const struct term_run *r, const struct term *t, bo
     struct snapshot *before = snapshot_new(r);
     enum err err = t->apply(r, changed);
     struct snapshot *after = snapshot_new(r);
-    if (err == OK) err = compare(r, t, before, after, *changed);
+    /* where fields are on a device, the host's rows are copies for a while */
+    if (err == OK && !r->mirror) err = compare(r, t, before, after, *changed);
     mem_free(after);
     mem_free(before);
     /* other ranks may run a term of levels that has kernels on their devices, without checks */

@@ -21,7 +21,7 @@
 #include "oct/fields.h"
 #include "oct/gas_kern.h"
 #include "oct/mirror.h"
-#include "part/part.h"
+#include "part/part_dev.h"
 #include "phys/units.h"
 
 enum { TERM_LEVEL = 1, TERM_COARSE = 2 };
@@ -48,6 +48,9 @@ struct term_run {
     struct units units;            /* units at aexp */
     int nstep;  /* number of fine steps so far; with a key, the counter of random numbers */
     bool check; /* whether declarations of terms are checked */
+    /* for sparse terms: where fields and particles may be on a device; NULL: on the host */
+    struct mirror *mirror;
+    struct part_dev *few;
 };
 
 /* Device version of a term of levels. It reads and writes own cells alone, and its `apply` is
@@ -71,6 +74,9 @@ struct term {
      * (collective: all ranks call it) */
     enum err (*apply)(const struct term_run *r, bool *changed);
     const struct term_device *device; /* device version; NULL: host only */
+    /* `apply` works where fields and particles are, by sparse/rows.h and part/part_dev.h, if the
+     * run gives a mirror: it brings the rows that it needs and sends what it changes. */
+    bool sparse;
     /* Maximum next step of level r->level for this rank's own cells and particles of that level
      * (HUGE_VAL: any); r->dt is the last step. Runs on the host, where the fields of `reads` are.
      * Local. NULL: no limit. */
@@ -87,8 +93,6 @@ int terms_early(void);               /* number of those that come before radiati
 
 /* Whether the run has a term of this stage. */
 bool terms_wanted(const struct params *p, int stage);
-/* Fields that the terms of a stage read or write. */
-field_set terms_fields(const struct params *p, int stage);
 /* Runs the terms of the stage from number `first` of the list on; *wrote: fields that any rank
  * changed. (collective) wrote NULL: these fields are not needed, which saves a message. */
 MUST_USE enum err terms_run(const struct term_list *t, int first, const struct term_run *r,
@@ -99,11 +103,12 @@ bool term_limits(const struct params *p, const struct term *t);
 
 /* Terms of levels of a run on a device, each with its context. */
 struct terms_dev;
-/* Opens all terms; the list and the mirror are lent. NULL: *lacks cannot run on the device, and no
- * term does. */
+/* Opens all terms that have kernels; the list and the mirror are lent. *lacks: a term that has none
+ * and is not sparse, which copies whole fields; NULL: none is. */
 struct terms_dev *terms_dev_new(const struct term_list *t, const struct params *p, struct mirror *x,
                                 const char **lacks);
 void terms_dev_free(struct terms_dev **d); /* the stream must be empty */
-/* Runs all terms. On error, term number *next of the list and later ones have changed nothing.
- * Local. */
-MUST_USE enum err terms_dev_run(struct terms_dev *d, const struct term_run *r, int *next);
+/* Whether the run has term number i at the stage of r. */
+bool term_runs(const struct term_list *t, int i, const struct term_run *r);
+/* Runs term number i, if it has kernels: *done. On error nothing has changed. Local. */
+MUST_USE enum err terms_dev_run(struct terms_dev *d, const struct term_run *r, int i, bool *done);

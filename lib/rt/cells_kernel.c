@@ -57,7 +57,7 @@ DEV_FN void read_gas(struct cell *x, struct chem_state *s)
     s->T2 = cell_T2(e, x->rho, w->per_T2);
     x->floor = 0.0;
     if (p->cooling) {
-        x->floor = floor_straight(&w->floor, x->given.nH);
+        x->floor = cooling_floor(&w->floor, x->given.nH);
         s->T2 = cell_T2_above(s->T2, x->floor, w->T2_max);
     }
     x->begun = s->T2;

@@ -11,9 +11,6 @@
 
 const char *rt_dev_lacks(const struct rt *rt, const struct mesh *m)
 {
-    const struct units one = units_of(1, 1, 1);
-    const struct temperature_floor f = floor_at(rt->par, NULL, &one, 1);
-    if (!floor_is_straight(&f)) return "a temperature floor with another power of density than 1";
     if (rt->ngroups > 0 && rt->par->rt.rt_isirtrap) return "rt_isIRtrap";
     if (rt->by_table && rt->scheme == RT_HLL) return "rt_flux_scheme='hll' of rt_rule='ramses'";
     if (m->magnetic) return "radiation with a magnetic field";

@@ -5,7 +5,7 @@
  * For the deposit, particles are sent to their leaf levels, and return to levelmin afterwards.
  * Nothing of the state changes but the order of particles in memory, on which no bit depends.
  *
- * With create_sinks clumps are sought at the end of each coarse step, too (sim_cores). */
+ * With create_sinks clumps are sought at the end of each coarse step, too. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +13,10 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "dom/ghost.h"
+#include "oct/field_sets.h"
 #include "sim/phase.h"
 #include "sim/sim.h"
+#include "sparse/rows.h"
 
 /* ---- parameters ---- */
 
@@ -231,6 +233,12 @@ enum err sim_clumps(struct sim *s, struct clumps *out)
 
 /* ---- sites of sink formation ---- */
 
+/* Whether the energies of clumps decide about sinks. */
+static bool by_energies(const struct sim *s)
+{
+    return !s->par->physics.smbh && s->par->sink.check_energies;
+}
+
 /* Radii in cells of levelmax at constant physical size, as in RAMSES. */
 static struct clump_core_par core_par(struct sim *s, const struct sink_copies *sinks,
                                       double (*taken)[3])
@@ -246,25 +254,118 @@ static struct clump_core_par core_par(struct sim *s, const struct sink_copies *s
                                    .ntaken = sinks->here.n,
                                    .taken = (const double(*)[3])taken,
                                    .apart = sinks_apart(s->par, &s->mesh, s->time.aexp),
+                                   .energies = by_energies(s),
                                    .halos = s->par->physics.smbh};
 }
 
-static enum err find_cores(struct sim *s, const struct clump_par *par, struct densities *k,
-                           struct clump_core_par *core, struct clump_cores *out)
+/* ---- sites on a device ---- */
+
+/* Octs of each level where a clump may be, and the values of its field there: 0 elsewhere. */
+struct sites {
+    bool on; /* false: all is on the host */
+    struct rows octs[LEVEL_MAX + 2];
+    double (*peak[LEVEL_MAX + 2])[8];
+};
+
+static void sites_free(struct sites *t)
 {
-    hand_down(s, k);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        FREE(t->octs[l].oct);
+        FREE(t->peak[l]);
+    }
+}
+
+static void append(struct rows *r, lidx oct)
+{
+    if ((r->n & (r->n - 1)) == 0) /* capacity doubles at powers of two */
+        r->oct = mem_grow(r->oct, sizeof *r->oct * (size_t)(r->n ? 2 * r->n : 1), "clump sites");
+    if (oct >= 0) r->oct[r->n++] = oct;
+}
+
+/* Adds octs, and those around them, where the place of a maximum is interpolated: of the level,
+ * and of the coarser one beside its boundary. */
+static void sites_add(const struct mesh *m, int l, const struct rows *here, struct rows *all)
+{
+    lidx cube[27];
+    for (int64_t i = 0; i < here->n; i++) {
+        bool edge = false;
+        mesh_cube(m, l, here->oct[i], cube);
+        for (int k = 0; k < 27; k++) {
+            edge |= cube[k] < 0;
+            append(&all[l], cube[k]);
+        }
+        if (!edge || l <= m->levelmin) continue;
+        mesh_cube(m, l - 1, m->lev[l].parent[here->oct[i]], cube);
+        for (int k = 0; k < 27; k++) append(&all[l - 1], cube[k]);
+    }
+}
+
+/* Brings to the host what the search reads of these octs. */
+static enum err sites_home(struct sim *s, int l, const struct rows *r)
+{
+    struct mesh *m = &s->mesh;
+    struct mirror *x = s->device.mirror;
+    if (by_energies(s)) return rows_home(x, m, l, GAS | FORCE, r);
+    TRY(rows_home_field(x, m, l, FLD_U + GAS_DENSITY, r));
+    return rows_home_field(x, m, l, FLD_U + s->par->clumpfind.ivar_clump - 1, r);
+}
+
+/* Brings the cells above the threshold, and around them, to the host. */
+static enum err sites_find(struct sim *s, double threshold, struct sites *t)
+{
+    struct mesh *m = &s->mesh;
+    struct mirror *x = s->device.mirror;
+    const int var = s->par->clumpfind.ivar_clump - 1;
+    for (int l = m->levelmin; l <= m->levelmax; l++) {
+        struct rows dense;
+        TRY(rows_above(x, m, l, FLD_U + var, threshold, false, true, &dense));
+        sites_add(m, l, &dense, t->octs);
+        FREE(dense.oct);
+    }
+    for (int l = m->levelmin; l <= m->levelmax; l++) {
+        const struct rows *r = &t->octs[l];
+        rows_tidy(&t->octs[l]);
+        TRY(sites_home(s, l, r));
+        t->peak[l] = mem_zero(sizeof *t->peak[l] * (size_t)m->lev[l].noct + 1, "clump sites");
+        for (int64_t i = 0; i < r->n; i++)
+            memcpy(t->peak[l][r->oct[i]], level_gas(&m->lev[l], var)[r->oct[i]],
+                   sizeof t->peak[l][0]);
+    }
+    return OK;
+}
+
+/* Prepares the search of sites: of few octs from a device, if only the gas is needed; otherwise all
+ * comes to the host. */
+static enum err sites_begin(struct sim *s, const struct clump_par *par, const struct densities *k,
+                            struct sites *t)
+{
+    const bool few = !k->want_clumps && !k->want_stars && s->phys.tracers == TRACER_NONE;
+    t->on = few && s->device.mirror && (s->device.on & GPU_HYDRO);
+    if (t->on) return sites_find(s, par->density, t);
+    TRY(sim_device_home(s, true));
+    return sim_parts_home(s);
+}
+
+static enum err find_cores(struct sim *s, const struct clump_par *par, struct densities *k,
+                           const struct sites *t, struct clump_core_par *core,
+                           struct clump_cores *out)
+{
+    if (!t->on) hand_down(s, k);
     struct clump_field f = field_of(s, k);
+    for (int l = s->mesh.levelmin; l <= s->mesh.levelmax && t->on; l++) f.peak[l] = t->peak[l];
+    f.still = !core->energies;
     for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++) {
         f.mass[l] = level_gas(&s->mesh.lev[l], GAS_DENSITY);
         core->stars[l] = k->stars[l];
     }
     enum err err = clump_find_cores(par, &f, core, &s->mesh, s->dom, &s->comm, out);
-    hand_back(s);
+    if (!t->on) hand_back(s);
     densities_free(k);
     return err;
 }
 
-enum err sim_cores(struct sim *s, const struct sink_copies *sinks, struct clump_cores *out)
+static enum err cores(struct sim *s, const struct sink_copies *sinks, struct sites *t,
+                      struct clump_cores *out)
 {
     struct clump_par par;
     struct densities k = {.want_clumps = s->par->clumpfind.ivar_clump <= 0,
@@ -272,9 +373,10 @@ enum err sim_cores(struct sim *s, const struct sink_copies *sinks, struct clump_
                                         s->par->sink.mass_star_agn > 0};
     memset(out, 0, sizeof *out);
     TRY(find_par(s, &par));
+    TRY(sites_begin(s, &par, &k, t));
     double(*taken)[3] = mem_new(sizeof *taken * (size_t)sinks->here.n + 1, "clump cores");
     struct clump_core_par core = core_par(s, sinks, taken);
-    enum err err = find_cores(s, &par, &k, &core, out);
+    enum err err = find_cores(s, &par, &k, t, &core, out);
     FREE(taken);
     if (err == OK && s->par->clumpfind.clinfo)
         log_info(" Sinks: %ld density peaks, %ld relevant", (long)out->peaks, (long)out->relevant);
@@ -283,17 +385,61 @@ enum err sim_cores(struct sim *s, const struct sink_copies *sinks, struct clump_
 
 /* ---- the phase ---- */
 
+/* Whether any cell is as dense as a maximum must be for a sink to form. (collective) */
+static enum err may_form(struct sim *s, const struct sink_run *sinks, bool *may)
+{
+    struct mesh *m = &s->mesh;
+    const double min = sinks_birth_density(sinks);
+    int64_t n = s->par->clumpfind.ivar_clump != 1 || s->par->clumpfind.clinfo;
+    for (int l = m->levelmin; l <= m->levelmax && n == 0; l++) {
+        struct rows dense;
+        TRY(rows_above(s->device.mirror, m, l, FLD_U + GAS_DENSITY, min, false, false, &dense));
+        n = dense.n;
+        FREE(dense.oct);
+    }
+    comm_max_i64(&s->comm, &n, 1);
+    *may = n > 0;
+    return OK;
+}
+
+/* Makes sinks; `sparse`: the gas of their cells comes from a device, and returns. */
+static enum err create(struct sim *s, const struct sink_run *sinks, const struct clump_cores *found,
+                       bool sparse)
+{
+    struct mesh *m = &s->mesh;
+    struct rows octs[LEVEL_MAX + 2] = {{0, NULL}};
+    enum err err = OK;
+    for (int64_t i = 0; i < found->n && sparse; i++)
+        append(&octs[found->at[i].level], found->at[i].oct);
+    for (int l = m->levelmin; l <= m->levelmax && err == OK; l++) {
+        rows_tidy(&octs[l]);
+        err = rows_home(s->device.mirror, m, l, GAS, &octs[l]);
+    }
+    const int64_t before = s->phys.sinks->table.made;
+    if (err == OK) err = sinks_create(sinks, found);
+    const bool born = s->phys.sinks->table.made > before;
+    for (int l = m->levelmin; l <= m->levelmax; l++) {
+        if (born && err == OK) err = rows_send(s->device.mirror, m, l, GAS, &octs[l]);
+        FREE(octs[l].oct);
+    }
+    return err;
+}
+
 /* New sinks have negligible mass, taken from leaf cells only: coarser cells and ghosts are updated
  * by the next phase, which gives the sinks their seeds. */
 enum err step_create_sinks(struct sim *s, int l, int icount)
 {
     struct sink_run sinks = sim_sinks(s);
     struct sink_copies copies;
-    struct clump_cores cores = {0};
+    struct clump_cores found = {0};
+    struct sites t = {.on = false};
+    bool may;
     TRY(sinks_before_births(&sinks, &copies));
-    enum err err = sim_cores(s, &copies, &cores);
+    enum err err = may_form(s, &sinks, &may);
+    if (err == OK && may) err = cores(s, &copies, &t, &found);
     sink_copies_free(&copies);
-    if (err == OK) err = sinks_create(&sinks, &cores);
-    FREE(cores.at);
+    if (err == OK) err = create(s, &sinks, &found, t.on);
+    sites_free(&t);
+    FREE(found.at);
     return err;
 }

@@ -419,7 +419,7 @@ enum err sim_density(struct sim *s, int l, int icount)
 /* Whether the device can deposit all matter: gas, and particles that are on the device. */
 static bool has_kernels(const struct sim *s)
 {
-    return (!s->par->run.pic || sim_parts_dev(s)) && !sinks_any(s->phys.sinks) &&
+    return (s->par->run.pic ? sim_parts_dev(s) != NULL : !sinks_any(s->phys.sinks)) &&
            s->phys.grav.density_type == 0 && s->par->poisson.cic_levelmax == 0 &&
            s->par->refine.ivar_refine <= 0;
 }
@@ -431,6 +431,27 @@ static enum err deposit_dev(struct sim *s, int l, struct grav_density *how)
     return part_dev_deposit_density(s->device.parts, &s->parts, &s->mesh, l, s->phys.matter.quantum,
                                     s->par->refine.mass_cut_refine, 0, &how->mass,
                                     how->dense ? &how->number : NULL);
+}
+
+/* Adds the masses of sinks, few cells that the host finds. (collective) */
+static enum err deposit_sinks(struct sim *s, int l, const struct grav_density *how)
+{
+    struct rows octs;
+    struct sink_run sinks = sim_sinks(s);
+    const size_t bytes = sizeof(int64_t[8]) * (size_t)s->mesh.lev[l].nown + 1;
+    if (!sinks_any(s->phys.sinks)) return OK;
+    int64_t(*mass)[8] = mem_zero(bytes, "deposit"),
+    (*number)[8] = how->number ? mem_zero(bytes, "deposit") : NULL;
+    enum err err = sinks_deposit(&sinks, l, mass, number);
+    if (err == OK) {
+        sinks_octs(&sinks, l, l, false, &octs);
+        err = rows_add(s->device.mirror, &octs, mass, how->mass);
+        if (err == OK && number) err = rows_add(s->device.mirror, &octs, number, how->number);
+        FREE(octs.oct);
+    }
+    FREE(mass);
+    FREE(number);
+    return err;
 }
 
 /* Reserves all device memory that is needed, before any message is sent. */
@@ -457,6 +478,7 @@ static enum err make_dev(struct sim *s, int l, int icount, struct grav_density *
     if (moments_due(s, l, icount)) TRY(grav_dev_moments(g, m, l + 1));
     s->phys.matter.moments_dev = m->hydro;
     TRY(deposit_dev(s, l, how));
+    TRY(deposit_sinks(s, l, how));
     return grav_dev_density(g, m, l, how);
 }
 

@@ -29,7 +29,7 @@ static bool wants_parts(const struct sim *s)
     return s->par->run.gpu_particles && s->par->run.pic;
 }
 
-/* Prepares source terms of levels for the device, if all of them have kernels. */
+/* Prepares source terms of levels for the device. */
 static void terms_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
@@ -41,8 +41,8 @@ static void terms_begin(struct sim *s)
     }
     d->terms = terms_dev_new(&TERMS, s->par, d->mirror, &lacks);
     if (lacks)
-        log_info(" gpu_hydro: %s has no kernel: source terms run on the CPU, to which the gas is "
-                 "copied in each step",
+        log_info(" gpu_hydro: %s has no kernel and runs on the CPU, to which the gas is copied in "
+                 "each step",
                  lacks);
 }
 
@@ -473,6 +473,10 @@ static void launches_report(const struct sim *s)
     for (int i = 0; (k = dev_launches(d, i)); i++)
         log_line(1, " Device: launch %s %ld %ld %ld", k->kernel, (long)k->max, (long)k->launches,
                  (long)k->blocks);
+    for (int i = 0; i < SIM_PHASES && s->device.by_phase[i].name; i++)
+        if (s->device.by_phase[i].bytes > 0)
+            log_line(1, " Device: phase %s %ld bytes", s->device.by_phase[i].name,
+                     (long)s->device.by_phase[i].bytes);
     log_line(1,
              " Device: bus waits %ld copies %ld put %ld got %ld gas %ld steps %ld inner %ld "
              "arrays %ld host %ld",

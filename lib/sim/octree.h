@@ -118,6 +118,7 @@ struct sim_balance {
 
 /* The device, and the modules that run on it (device.c). */
 enum { SIM_SIDES = 3 }; /* maximum number of side streams: no phase has more independent work */
+enum { SIM_PHASES = 96 };
 struct sim_device {
     struct dev *dev; /* NULL: none */
     struct dev_stream *stream;
@@ -153,6 +154,12 @@ struct sim_device {
     double begun;                      /* timer_thread when the device was opened, seconds */
     int64_t copied, outputs;
     int finest;
+    /* bytes copied by phases, by name; total that has been charged to one */
+    struct {
+        const char *name; /* of the table of phases; NULL: end */
+        int64_t bytes;
+    } by_phase[SIM_PHASES];
+    int64_t charged;
 };
 
 /* Levels of the mesh: sizes, refinement, load balance, and exchanges between two phases of a
@@ -388,9 +395,5 @@ double sim_energy_factor(const struct sim *s, int l);
 /* clumps.c: clumps of the state, as &CLUMPFIND_PARAMS defines them. Requires particles on levelmin
  * and valid ghosts of the gas. *out: clumps_free. (collective) */
 MUST_USE enum err sim_clumps(struct sim *s, struct clumps *out);
-/* clumps.c: clumps of the state that may become sinks; sinks: copies of existing sinks, from
- * sinks_before_births. *out: FREE at. (collective) */
-MUST_USE enum err sim_cores(struct sim *s, const struct sink_copies *sinks,
-                            struct clump_cores *out);
 void sim_use_threads(struct sim *s); /* balance.c: as many threads as the mesh can occupy */
 void sim_count_octs(struct sim *s);  /* balance.c: noct, noct_min, noct_max (collective) */

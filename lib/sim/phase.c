@@ -256,6 +256,19 @@ static void delay(const struct sim *s, const struct phase *p, int l)
 /* The gas of any level. */
 #define ANY_GAS (GAS | UP(GAS) | NEXT(GAS) | FINER(GAS))
 
+/* Charges a phase with the bytes copied since the last call. */
+static void charge(struct sim *s, const struct phase *p)
+{
+    struct sim_device *d = &s->device;
+    int i = 0;
+    if (!d->dev) return;
+    const int64_t copied = sim_device_copied(s);
+    while (i < SIM_PHASES - 2 && d->by_phase[i].name && d->by_phase[i].name != p->name) i++;
+    d->by_phase[i].name = p->name;
+    d->by_phase[i].bytes += copied - d->charged;
+    d->charged = copied;
+}
+
 static enum err phase_run(struct sim *s, const struct phase *p, int l, int icount)
 {
     if (!holds(s, p->when, l, icount)) return OK;
@@ -269,6 +282,7 @@ static enum err phase_run(struct sim *s, const struct phase *p, int l, int icoun
     const double begin = p->where & WORK ? timer_wall() : 0.0;
     if (!done) TRY(run_dev(s, p, l, icount, &done));
     if (!done) TRY(run_here(s, p, l, icount));
+    charge(s, p);
     delay(s, p, l);
     if (p->where & WORK) s->amr.balance.work[l] += timer_wall() - begin;
     if (s->check.ghosts) poison(s, p, l);

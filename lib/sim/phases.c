@@ -520,14 +520,16 @@ enum err godunov_dev(struct sim *s, int l, int icount, bool *done)
     struct sim_device *d = &s->device;
     struct mesh *m = &s->mesh;
     sim_receive_gas(s);
-    if (sinks_any(s->phys.sinks) && s->phys.sinks->round[l].change.n > 0) return OK;
+    const struct hydro_change *change = sinks_any(s->phys.sinks) ? &s->phys.sinks->round[l].change
+                                                                 : NULL;
+    if (change && change->n > 0 && m->magnetic) return OK;
     if (s->amr.refine.frozen)
         TRY(kick(s, l, false, 0.5, done)); /* static mesh: no fluxes in this step */
     else if (m->magnetic)
         TRY(mhd_dev_update(d->field, m, l, s->time.dtnew[l], 0.0, &s->phys.mhd));
     else
         TRY(hydro_dev_update(d->gas, m, l, s->time.dtnew[l], s->phys.cosmo ? s->time.hexp : 0.0,
-                             &s->phys.hydro));
+                             &s->phys.hydro, change));
     d->bytes += sizeof(double[8]) * (double)m->nvar * (double)m->lev[l].nown;
     *done = true;
     return l < m->levelmax && s->amr.noct[l + 1] > 0 ? sim_reflux_end(s, l + 1) : OK;
@@ -669,20 +671,26 @@ enum err step_stellar(struct sim *s, int l, int icount)
 enum err step_pull_sinks(struct sim *s, int l, int icount)
 {
     struct sink_run sinks = sim_sinks(s);
+    if (!sinks_direct(s->phys.sinks)) {
+        ghosts_set(&s->mesh, l, FORCE, true); /* as they were */
+        return OK;
+    }
+    TRY(sim_device_need(s, l, FORCE | RHO, LOCATION_HOST));
     sinks_pull(&sinks, l);
+    sim_device_wrote(s, l, FORCE, LOCATION_HOST);
     return OK;
 }
 
 enum err step_look_around(struct sim *s, int l, int icount)
 {
     struct sink_run sinks = sim_sinks(s);
-    sinks_look_around(&sinks, l);
-    return OK;
+    return sinks_look_around(&sinks, l);
 }
 
 enum err step_accrete(struct sim *s, int l, int icount)
 {
     struct sink_run sinks = sim_sinks(s);
+    if (s->phys.sinks->kind) TRY(sim_device_need(s, l, GAS, LOCATION_HOST));
     return sinks_accrete(&sinks, l);
 }
 
@@ -690,8 +698,12 @@ enum err step_renew_sinks(struct sim *s, int l, int icount)
 {
     struct sink_run sinks = sim_sinks(s);
     bool fed;
+    if (s->phys.tracers != TRACER_NONE || s->phys.sinks->kind) TRY(sim_device_home(s, true));
     TRY(sinks_renew(&sinks, &fed));
-    if (fed) sim_send_all_gas(s, true);
+    if (fed) {
+        TRY(sim_device_home(s, true));
+        sim_send_all_gas(s, true);
+    }
     return sim_follow_sinks(s, false);
 }
 

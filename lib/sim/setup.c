@@ -631,6 +631,7 @@ struct sink_run sim_sinks(struct sim *s)
                              .nstep_coarse = s->time.nstep_coarse,
                              .captured = s->phys.flux ? &tracers_ledger(s->phys.flux)->captured
                                                       : NULL,
+                             .mirror = s->device.mirror,
                              .on_ghosts = s->amr.on_ghosts};
 }
 

@@ -98,7 +98,10 @@ static enum err terms_part(struct sim *s, int l, int first, int end)
 {
     const struct term_run r = sim_term_run(s, TERM_LEVEL, l);
     const struct term_list part = {TERMS.at, end};
-    const field_set fields = terms_fields(s->par, TERM_LEVEL);
+    field_set fields = 0;
+    for (int i = first; i < end; i++)
+        if (term_runs(&TERMS, i, &r))
+            fields |= TERMS.at[i]->reads | TERMS.at[i]->ghosts | TERMS.at[i]->writes;
     TRY(sim_device_need(s, l, fields, LOCATION_HOST));
     TRY(terms_run(&part, first, &r, NULL));
     sim_device_wrote(s, l, fields & (GAS | PARTS), LOCATION_HOST);
@@ -110,16 +113,29 @@ enum err step_late_terms(struct sim *s, int l, int icount)
     return terms_part(s, l, terms_early(), TERMS.n);
 }
 
+/* Runs term i of the table: by its kernels; on the host, with few octs and particles that come from
+ * the device; or on the host, to which its fields are copied. */
+static enum err level_term(struct sim *s, int l, int i)
+{
+    struct sim_device *d = &s->device;
+    struct term_run r = sim_term_run(s, TERM_LEVEL, l);
+    const struct term_list one = {TERMS.at + i, 1};
+    bool done = false;
+    if (!term_runs(&TERMS, i, &r)) return OK;
+    const bool there = sim_runs_dev(s, GPU_HYDRO, l) && d->terms;
+    if (there && terms_dev_run(d->terms, &r, i, &done) != OK) TRY(sim_device_off(s));
+    if (done) return OK;
+    if (!there || !d->on || !TERMS.at[i]->sparse) return terms_part(s, l, i, i + 1);
+    r.mirror = d->mirror;
+    r.few = sim_parts_dev(s);
+    return terms_run(&one, 0, &r, NULL);
+}
+
 enum err step_level_terms(struct sim *s, int l, int icount)
 {
-    struct term_run r = sim_term_run(s, TERM_LEVEL, l);
-    int next = 0; /* first term that has not run on the device */
     if (s->phys.rt) return terms_part(s, l, 0, terms_early());
-    if (sim_runs_dev(s, GPU_HYDRO, l) && s->device.terms) {
-        if (terms_dev_run(s->device.terms, &r, &next) == OK) return OK;
-        TRY(sim_device_off(s));
-    }
-    return terms_part(s, l, next, TERMS.n);
+    for (int i = 0; i < TERMS.n; i++) TRY(level_term(s, l, i));
+    return OK;
 }
 
 /* ---- radiation ---- */

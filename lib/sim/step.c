@@ -65,13 +65,13 @@ static const struct phase STEP[] = {
     ROW(fifth,       "fifth force",  SELF | IF_FIFTH, HOST, RHO, UP(SCALAR), SCALAR),
     GPU(force,       "poisson",      IF_GRAVITY, GRAV_DEV,  0, PHI | UP(PHI | PHI_OLD),   FORCE),
     ROW(fifth_force, "fifth force",  SELF | IF_FIFTH, HOST, FORCE, SCALAR | UP(SCALAR), FORCE),
-    ROW(pull_sinks,  "sinks", SELF | IF_SINKS, ON_GHOSTS,   FORCE | RHO,  0,                FORCE),
+    ROW(pull_sinks,  "sinks", SELF | IF_SINKS, ON_GHOSTS | OWN_COPIES, FORCE | RHO,  0,                FORCE),
     GPU(energy,      "poisson",      IF_GRAVITY, GRAV_DEV,  RHO | FORCE, 0,               0),
     GPU(kick_parts,  SAME,           IF_GRAVITY | IF_PARTS, WORK | GPU_PARTS,
                                                             PARTS,   FORCE | UP(FORCE),     PARTS),
     GPU(kick_gas,    SAME,           FALLS, WORK | ON_GHOSTS | GPU_HYDRO,
                                                             GAS | FORCE,  0,                GAS),
-    ROW(look_around, "sinks",        IF_GRAVITY | IF_SINKS, HOST,
+    ROW(look_around, "sinks",        IF_GRAVITY | IF_SINKS, OWN_COPIES,
                                                             GAS,     FORCE | UP(FORCE),     0),
     ROW(send_gas,    "poisson",      PULLED, OWN_COPIES,    GAS,          0,                0),
     ROW(impose,      "courant",      IF_FLOWS | IF_INDUCTION, WORK | ON_GHOSTS,
@@ -82,7 +82,7 @@ static const struct phase STEP[] = {
     ROW(publish,     "io",           IF_ON_DISK, OWN_COPIES,  0,           0,                0),
     ROW(finer,       "courant",      ALWAYS, OWN_COPIES,    0, 0, /* levels l+1 and finer */
                                                                      FINER(ALL | REFLUX) | TIME),
-    ROW(accrete,     "sinks",        PULLED | IF_SINKS, HOST, GAS,          0,                0),
+    ROW(accrete,     "sinks",        PULLED | IF_SINKS, OWN_COPIES, GAS,          0,                0),
     GPU(godunov,     "hydro",        IF_FLOWS, WORK | GPU_HYDRO,  NEXT(REFLUX),
                                                   GAS | FORCE | UP(GAS | FORCE),  GAS | REFLUX),
     /* on the host the row above does so, while it has the gas at hand */
@@ -119,9 +119,9 @@ static const struct phase STEP[] = {
                                                  DENSE,  GAS | PHOTONS | UP(GAS | PHOTONS), FLAG),
     GPU(merge,       "particles",    IF_PARTS, GPU_PARTS,   NEXT(PARTS),  0,                PARTS),
     /* after sinks have formed, renew_sinks fills all ghosts of the gas */
-    ROW(create_sinks, "sinks",       IF_BASE | PULLED | IF_CREATES, AT_HOME,
+    ROW(create_sinks, "sinks",       IF_BASE | PULLED | IF_CREATES, OWN_COPIES,
                                 FORCE | FINER(FORCE) | PARTS,  GAS | FINER(GAS),          PARTS),
-    ROW(renew_sinks, "sinks",        IF_BASE | PULLED | IF_SINKS, AT_HOME,
+    ROW(renew_sinks, "sinks",        IF_BASE | PULLED | IF_SINKS, OWN_COPIES,
                                                     GAS | FINER(GAS) | PARTS, 0,        PARTS),
     ROW(add_steps,   "particles",    ALWAYS, HOST,          TIME,         0,            UP(TIME)),
 };

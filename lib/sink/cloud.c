@@ -155,6 +155,19 @@ static int64_t window_size(const struct window *w)
     return (int64_t)w->edge * w->edge * w->edge;
 }
 
+void sink_cloud_octs(const struct sink_cloud *c, const struct mesh *m, int l, const double x[3],
+                     bool ghosts, struct rows *out)
+{
+    struct window w;
+    window_open(&w, c, m, l, x);
+    const int64_t half = w.edge / 2, n = half * half * half;
+    const lidx end = ghosts ? w.lv->noct : w.lv->nown;
+    out->oct = mem_grow(out->oct, sizeof *out->oct * (size_t)(out->n + n) + 1, "sinks");
+    for (int64_t i = 0; i < n; i++)
+        if (w.oct[i] >= 0 && w.oct[i] < end) out->oct[out->n++] = w.oct[i];
+    window_close(&w);
+}
+
 /* ---- deposit, gas and force ---- */
 
 void sink_cloud_cells(const struct sink_cloud *c, const struct mesh *m, int l, const double x[3],

@@ -8,6 +8,7 @@
 
 #include "oct/gas_kern.h"
 #include "sink/copies.h"
+#include "sparse/rows.h"
 
 struct sink_cloud {
     int n, nheavy;
@@ -63,6 +64,10 @@ static inline void sink_cell_lose(const struct level *lv, const struct sink_cell
 /* Own leaf cells of level l on which points of this level weigh, around x. */
 void sink_cloud_cells(const struct sink_cloud *c, const struct mesh *m, int l, const double x[3],
                       struct sink_cells *out);
+/* Adds to a list the octs of level l that the cubes of the cloud's points meet; some may be there
+ * already. */
+void sink_cloud_octs(const struct sink_cloud *c, const struct mesh *m, int l, const double x[3],
+                     bool ghosts, struct rows *out);
 /* Parameters for the deposit of a cloud in the cells of a level. */
 struct sink_trace {
     double mass, quantum; /* mass of each heavy point; mass quantum of the deposit */

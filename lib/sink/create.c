@@ -67,6 +67,12 @@ static bool in_region(const struct sink_run *s, const struct clump_core *c)
     return level_gas(lv, ivar - 1)[c->oct][c->cell] / d > s->par->refine.var_cut_refine;
 }
 
+double sinks_birth_density(const struct sink_run *s)
+{
+    const struct needs n = needs_of(s);
+    return s->par->physics.smbh ? DENSE * n.forming : s->sinks->law.d_sink;
+}
+
 static bool may_have_hole(const struct needs *n, const struct clump_core *c)
 {
     if (!c->main || c->taken) return false;

@@ -131,10 +131,32 @@ static struct sink_gas gas_of(const struct sum sums[GAS_SUMS])
                              .thermal = sum_get(&sums[5])};
 }
 
+void sinks_octs(const struct sink_run *s, int copies, int l, bool ghosts, struct rows *out)
+{
+    const struct sink_copies *c = &s->sinks->round[copies].copies;
+    *out = (struct rows){0, NULL};
+    for (int64_t i = 0; i < c->here.n; i++)
+        sink_cloud_octs(&s->sinks->law.cloud, s->mesh, l, c->here.at[i].x, ghosts, out);
+    rows_tidy(out);
+}
+
+/* Brings what the copies of level l see of a field set of level `at`. */
+static enum err see(const struct sink_run *s, int l, int at, field_set set)
+{
+    struct rows octs;
+    if (!s->mirror || at < 1) return OK;
+    sinks_octs(s, l, at, true, &octs);
+    enum err err = rows_home(s->mirror, s->mesh, at, set, &octs);
+    FREE(octs.oct);
+    return err;
+}
+
 /* Copies sum the gas in the cells of their clouds; with_force: sinks without direct gravity also
  * sum the force on their points. */
-static void look(const struct sink_run *s, int l, bool with_force)
+static enum err look(const struct sink_run *s, int l, bool with_force)
 {
+    TRY(see(s, l, l, with_force ? GAS | FORCE : GAS));
+    if (with_force) TRY(see(s, l, l - 1, FORCE));
     struct sink_state *k = s->sinks;
     struct sink_round *r = &k->round[l];
     struct sink_context context = sink_run_context(s);
@@ -166,11 +188,12 @@ static void look(const struct sink_run *s, int l, bool with_force)
     }
     FREE(got);
     FREE(sums);
+    return OK;
 }
 
-void sinks_look_around(const struct sink_run *s, int l)
+enum err sinks_look_around(const struct sink_run *s, int l)
 {
-    look(s, l, true);
+    return look(s, l, true);
 }
 
 double sinks_timestep(const struct sink_run *s, int l, double *rho_max)
@@ -248,10 +271,26 @@ enum err sinks_move(const struct sink_run *s, int l)
 
 /* ---- accretion ---- */
 
+/* The octs of the cells of all copies. */
+static struct rows octs_of(const struct sink_round *r)
+{
+    struct rows o = {0, NULL};
+    for (int64_t i = 0; i < r->copies.here.n; i++) {
+        const struct sink_cells *c = &r->cells[i];
+        o.oct = mem_grow(o.oct, sizeof *o.oct * (size_t)(o.n + c->n) + 1, "sinks");
+        for (int64_t j = 0; j < c->n; j++) o.oct[o.n++] = c->cell[j].oct;
+    }
+    rows_tidy(&o);
+    return o;
+}
+
 static void take_all(const struct sink_run *s, int l, struct sum *sums)
 {
     struct sink_state *k = s->sinks;
     struct sink_round *r = &k->round[l];
+    struct rows octs = octs_of(r);
+    BUG_ON(rows_home(s->mirror, s->mesh, l, GAS, &octs) != OK); /* the state is lost */
+    FREE(octs.oct);
     for (int64_t i = 0; i < r->copies.here.n; i++) {
         struct sink_request e;
         memcpy(&e, sink_row(&r->copies, i), sizeof e);
@@ -342,7 +381,11 @@ static enum err feed_new(const struct sink_run *s)
     while (exists(s, top + 1)) top++;
     for (int l = top; l >= s->mesh->levelmin; l--) {
         TRY(eat(s, l, true));
+        struct rows octs = octs_of(&s->sinks->round[l]);
         hydro_change_apply(&s->sinks->round[l].change, &s->mesh->lev[l]);
+        enum err err = rows_send(s->mirror, s->mesh, l, GAS, &octs);
+        FREE(octs.oct);
+        TRY(err);
     }
     return OK;
 }
@@ -372,7 +415,7 @@ enum err sinks_renew(const struct sink_run *s, bool *fed)
     *fed = s->par->sink.create_sinks && any_new(s);
     for (int l = s->mesh->levelmin; exists(s, l); l++) {
         TRY(round_open(s, l));
-        look(s, l, false);
+        TRY(look(s, l, false));
         if (!*fed) sink_round_close(&k->round[l]);
     }
     if (*fed) TRY(feed_new(s));

@@ -7,6 +7,7 @@
 #include "sink/merge.h"
 #include "sink/pull.h"
 #include "sink/ramses.h"
+#include "sparse/rows.h"
 
 /* Copies of sinks on a level, from its deposit to its accretion. */
 struct sink_round {
@@ -69,6 +70,7 @@ struct sink_run {
     double quantum, mass_sph; /* quantum of mass deposits; mass that counts as one particle */
     int nstep_coarse;
     struct star_swaps *captured; /* where gas that sinks take is noted; NULL: nowhere */
+    struct mirror *mirror;       /* of a device that may have the gas and the force; NULL: none */
     bool on_ghosts;              /* the current phase works on ghosts, too */
 };
 
@@ -92,6 +94,11 @@ static inline bool sinks_any(const struct sink_state *k)
 {
     return k && k->table.total > 0;
 }
+/* Whether gravity between sinks and cells may be direct in this run. */
+static inline bool sinks_direct(const struct sink_state *k)
+{
+    return k->direct >= 0;
+}
 struct sink_context sink_run_context(const struct sink_run *s);
 void sink_round_close(struct sink_round *r); /* the round is empty afterwards */
 /* Makes the copies of level l, which deposit their masses and refinement marks
@@ -104,8 +111,10 @@ void sinks_mass(const struct sink_state *k, struct sum sum[4]);
 void sinks_kinetic(const struct sink_state *k, struct sum *ekin);
 /* Gravity between direct sinks and cells. (collective) */
 void sinks_pull(const struct sink_run *s, int l);
+/* Own octs of level l in or beside the clouds of the copies; `ghosts`: ghosts too. FREE(out->oct). */
+void sinks_octs(const struct sink_run *s, int copies, int l, bool ghosts, struct rows *out);
 /* Collects gas and force in the clouds. (collective) */
-void sinks_look_around(const struct sink_run *s, int l);
+MUST_USE enum err sinks_look_around(const struct sink_run *s, int l);
 /* Minimum time step of this rank's sinks on level l; *rho_max becomes the maximum density over all
  * ranks, for the free-fall limit. (collective) */
 double sinks_timestep(const struct sink_run *s, int l, double *rho_max);

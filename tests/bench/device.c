@@ -149,7 +149,7 @@ static double update(struct bench *x, int l, double dt)
     table_begin(&x->table[l], x->dev);
     double begin = timer_wall();
     if (x->dev) {
-        fail_if(hydro_dev_update(x->hydro, m, l, dt, 0, &par));
+        fail_if(hydro_dev_update(x->hydro, m, l, dt, 0, &par, NULL));
         fail_if(dev_wait(x->stream));
     } else {
         hydro_update(m, l, dt, 0, &par, NULL, NULL);

@@ -5,8 +5,9 @@ sizes, or domains.
                                 levels), dark (the same without gas), cooling (with it), cool (by
                                 what devices have kernels for), collapse (gas and gravity, 3
                                 levels), finer (particles on a base mesh of eight cells each), field
-                                (sedov with a magnetic field and pressure_fix) or magnetic (gas
-                                with a magnetic field, 3 levels);
+                                (sedov with a magnetic field and pressure_fix), magnetic (gas with
+                                a magnetic field, 3 levels) or galaxy (gas that cools, stars,
+                                supernovae, black holes);
                                 VARIANTS: few, short, tiles, ghosts, transports, windows, device,
                                 devices, choice, full, mixed, fft or all
 
@@ -54,6 +55,9 @@ exchange old, a loop order that follows the particles' arrival.
 # test: dark fft tier=check timeout=240 ranks=3
 # test: cosmo fft tier=check timeout=300 ranks=3
 # test: cool device tier=check timeout=240 ranks=3
+# test: galaxy device tier=check timeout=240 ranks=3
+# test: galaxy choice tier=check timeout=240 ranks=3
+# test: galaxy full tier=check timeout=240 ranks=2
 # test: sedov choice tier=check timeout=120 ranks=2
 # test: cosmo choice tier=check timeout=240 ranks=3
 # test: collapse choice tier=check timeout=240 ranks=3
@@ -249,7 +253,103 @@ FIELD = SEDOV.replace('levelmax=7', 'levelmax=6').replace('nstepmax=9', 'nstepma
     .replace("riemann='hllc'", "riemann='hlld'\nriemann2d='hlld'") \
     .replace('d_region', 'a_region=0.4,0.4\nb_region=-0.7,-0.7\nc_region=0.2,0.2\nd_region')
 
-CASES = {'magnetic': FIELD, 'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING,
+# Gas that cools, stars and their supernovae, and black holes that grow and heat the gas.
+GALAXY = """
+&RUN_PARAMS
+hydro=.true.
+poisson=.true.
+pic=.true.
+sink=.true.
+nsubcycle=1,2,2
+nstepmax=3
+/
+&AMR_PARAMS
+levelmin=3
+levelmax=5
+boxlen=1.0
+/
+&INIT_PARAMS
+nregion=2
+region_type(1)='square'
+region_type(2)='square'
+x_center=0.5,0.4
+y_center=0.5,0.55
+z_center=0.5,0.3
+length_x=10.0,0.3
+length_y=10.0,0.3
+length_z=10.0,0.3
+exp_region=10.0,10.0
+d_region=1.0,4.0
+u_region=0.0,0.3
+p_region=0.1,0.1
+/
+&OUTPUT_PARAMS
+foutput=2
+tout=1e9
+/
+&HYDRO_PARAMS
+gamma=1.6666667
+slope_type=1
+riemann='hllc'
+pressure_fix=.true.
+beta_fix=0.5
+/
+&UNITS_PARAMS
+units_density=1.66d-22
+units_time=3d14
+units_length=3d20
+/
+&REFINE_PARAMS
+err_grad_d=0.4
+mass_sph=1e-6
+interpol_var=1
+interpol_type=0
+/
+&COOLING_PARAMS
+cooling=.true.
+metal=.true.
+self_shielding=.true.
+z_ave=0.3
+/
+&SF_PARAMS
+T2_star=100
+g_star=1.6666667
+n_star=10.0
+eps_star=0.2
+m_star=20.0
+sf_log_properties=.true.
+/
+&FEEDBACK_PARAMS
+eta_sn=0.2
+yield=0.1
+t_sne=0.05
+delayed_cooling=.true.
+t_diss=20
+/
+&SINK_PARAMS
+create_sinks=.true.
+smbh=.true.
+agn=.true.
+mass_sink_seed=1e2
+mass_smbh_seed=1e2
+mass_halo_AGN=1e3
+mass_clump_AGN=1e2
+accretion_scheme='bondi'
+eddington_limit=.true.
+n_sink=1
+ir_cloud=2
+T2_min=0
+/
+&CLUMPFIND_PARAMS
+ivar_clump=1
+density_threshold=2
+saddle_threshold=200
+relevance_threshold=1.01
+mass_threshold=1
+/
+"""
+
+CASES = {'galaxy': GALAXY, 'magnetic': FIELD, 'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING,
          'collapse': COLLAPSE, 'finer': FINER}
 # tests/gpu/run sets cuda
 DEVICE = os.environ.get('PTAH_TEST_DEVICE', 'host')
@@ -404,7 +504,7 @@ def main():
             octs = read_ramses.load(path).octs
             levels = [l for l in octs if octs[l] and 8 ** (l - 1) != octs[l]]
             print('     octs a level %s' % octs)
-            fewer = {'finer': 1, 'dark': 1, 'magnetic': 2}
+            fewer = {'finer': 1, 'dark': 1, 'magnetic': 2, 'galaxy': 2}
             v.same('partial levels in use', len(levels) >= fewer.get(case, 3), True)
             v.same('checkpoints', len(digests), 2)
             v.same('the digests of the checkpoints differ', digests[0] != digests[1], True)

@@ -447,7 +447,7 @@ static void test_limits(void)
     for (size_t max = 100000; !fits && max < 100000000; max = max * 5 / 4) {
         struct there t;
         if (open_dev(&t, &m, 0, max) == OK) {
-            fits = hydro_dev_update(t.gas, &m, finest, 1e-3, 0, &p) == OK;
+            fits = hydro_dev_update(t.gas, &m, finest, 1e-3, 0, &p, NULL) == OK;
             home(&t, &m);
             CHECK(fits || digest(&m) == before, "%zu bytes", max);
         }
@@ -467,10 +467,10 @@ static void test_copies(void)
     fill(&m, &p, rough);
     CHECK(open_dev(&t, &m, 1, 0) == OK);
     int64_t gas = (int64_t)sizeof(double[8]) * 5 * m.lev[coarse].nown;
-    CHECK(hydro_dev_update(t.gas, &m, coarse, 1e-3, 0, &p) == OK);
+    CHECK(hydro_dev_update(t.gas, &m, coarse, 1e-3, 0, &p, NULL) == OK);
     struct dev_count first = dev_counts(t.on.dev);
     CHECK(first.got < 100 && first.put > gas, "%lld bytes back", (long long)first.got);
-    for (int k = 0; k < 2; k++) CHECK(hydro_dev_update(t.gas, &m, coarse, 1e-3, 0, &p) == OK);
+    for (int k = 0; k < 2; k++) CHECK(hydro_dev_update(t.gas, &m, coarse, 1e-3, 0, &p, NULL) == OK);
     struct dev_count now = dev_counts(t.on.dev);
     CHECK(now.got == first.got && now.put == first.put);
     home(&t, &m);
