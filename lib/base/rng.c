@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng_kern.h"
-
 void rng_block(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4])
 {
     rng_rounds(ctr, key, out);

@@ -104,10 +104,10 @@ struct clump_core_par {
     int64_t ntaken; /* number of positions in `taken`, from this rank and nearby ranks */
     const double (*taken)[3];
     double apart; /* maximum distance from a peak at which a position takes the clump */
-    /* whether kinetic, thermal and potential energies are wanted; otherwise the momentum, the energy
-     * of the gas and the force are not read, and the sums are 0 */
+    /* whether kinetic, thermal and potential energies are wanted; otherwise momentum and energy of
+     * the gas and the force are not read, and the sums are 0 */
     bool energies;
-    bool halos;   /* true to take also the clumps around positions, and halos of taken clumps */
+    bool halos; /* true to take also the clumps around positions, and halos of taken clumps */
 };
 
 /* A relevant gas clump on the rank of its peak cell. Second moments are about the centre of mass of

@@ -106,8 +106,9 @@ static double cell_mass(const struct finder *f, struct spot s, double volume)
 
 static double cell_momentum(const struct finder *f, struct spot s, double volume, int d)
 {
-    return f->m->hydro && !f->f->still ? level_gas(&f->m->lev[s.level], GAS_MOMENTUM + d)[s.oct][s.cell] * volume
-                       : 0;
+    return f->m->hydro && !f->f->still
+               ? level_gas(&f->m->lev[s.level], GAS_MOMENTUM + d)[s.oct][s.cell] * volume
+               : 0;
 }
 
 static double cell_volume(const struct finder *f, int level)

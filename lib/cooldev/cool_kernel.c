@@ -45,7 +45,8 @@ KERNEL(gas_cool, struct gas_cool_args, struct dev_nothing, DEV_THREADS)
         lidx i = (lidx)(at >> 3);
         int c = (int)(at & 7);
         if (at >= 8 * (int64_t)lv->nown || lv->child[i][c] >= 0) continue;
-        double nH = cooling_density(w, lv, i, c) * w->hydrogen, floor = cooling_floor(&w->floor, nH);
+        double nH = cooling_density(w, lv, i, c) * w->hydrogen,
+               floor = cooling_floor(&w->floor, nH);
         if (!a->node) {
             cooling_set(w, lv, i, c, floor);
             continue;

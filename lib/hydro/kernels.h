@@ -104,7 +104,7 @@ struct gas_courant_args {
 };
 
 #ifndef __CUDACC__
-extern const struct dev_kernel change_rows, gas_missing, godunov_none, godunov_minmod, godunov_moncen,
-    godunov_positive, godunov_vanleer, godunov_theta, gas_kick, gas_drive, gas_courant, gas_steep,
-    gas_restrict, gas_totals, gas_created, photons_created;
+extern const struct dev_kernel change_rows, gas_missing, godunov_none, godunov_minmod,
+    godunov_moncen, godunov_positive, godunov_vanleer, godunov_theta, gas_kick, gas_drive,
+    gas_courant, gas_steep, gas_restrict, gas_totals, gas_created, photons_created;
 #endif

@@ -190,8 +190,8 @@ struct parts_close_args {
     int64_t n, end;
 };
 
-/* parts_take: copies the columns of the particles `at` to tmp, one column after the other, part_words
- * each; parts_give: back. */
+/* parts_take: copies the columns of the particles `at` to tmp, one column after the other, as many
+ * words as part_words says; parts_give: back. */
 struct parts_few_args {
     struct part_table table;
     int64_t n;

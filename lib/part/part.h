@@ -98,8 +98,7 @@ void part_append_dm(struct parts *p, int64_t n, int levelmin);
 MUST_USE enum err part_next_id(const struct parts *p, const struct comm *c, const char *what,
                                int64_t *next);
 /* The same, given the largest id, at least 0, of this rank. */
-MUST_USE enum err part_id_after(int64_t max, const struct comm *c, const char *what,
-                               int64_t *next);
+MUST_USE enum err part_id_after(int64_t max, const struct comm *c, const char *what, int64_t *next);
 
 /* Assigns rank and host on levelmin to particles anywhere, from their positions. Wraps
  * periodically; first[] = all on levelmin. Error if a particle is outside a box with boundaries.

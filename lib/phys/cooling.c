@@ -60,8 +60,7 @@ static void oct_values_of(const struct job *j, lidx i, struct oct_values *o)
 {
     double nH[8];
     _Static_assert(VEC == 8, "a vector has the cells of an oct");
-    for (int c = 0; c < 8; c++)
-        nH[c] = cooling_density(&j->law, j->lv, i, c) * j->law.hydrogen;
+    for (int c = 0; c < 8; c++) nH[c] = cooling_density(&j->law, j->lv, i, c) * j->law.hydrogen;
     vec_store(o->floor, cooling_floor(&j->law.floor, vec_load(nH)));
     vec_store(o->seen, cooling_seen(&j->law, vec_load(nH)));
 }

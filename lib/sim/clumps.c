@@ -306,8 +306,8 @@ static enum err sites_home(struct sim *s, int l, const struct rows *r)
     struct mesh *m = &s->mesh;
     struct mirror *x = s->device.mirror;
     if (by_energies(s)) return rows_home(x, m, l, GAS | FORCE, r);
-    TRY(rows_home_field(x, m, l, FLD_U + GAS_DENSITY, r));
-    return rows_home_field(x, m, l, FLD_U + s->par->clumpfind.ivar_clump - 1, r);
+    TRY(rows_home_gas(x, m, l, GAS_DENSITY, r));
+    return rows_home_gas(x, m, l, s->par->clumpfind.ivar_clump - 1, r);
 }
 
 /* Brings the cells above the threshold, and around them, to the host. */
@@ -318,7 +318,7 @@ static enum err sites_find(struct sim *s, double threshold, struct sites *t)
     const int var = s->par->clumpfind.ivar_clump - 1;
     for (int l = m->levelmin; l <= m->levelmax; l++) {
         struct rows dense;
-        TRY(rows_above(x, m, l, FLD_U + var, threshold, false, true, &dense));
+        TRY(rows_above(x, m, l, var, threshold, false, true, &dense));
         sites_add(m, l, &dense, t->octs);
         FREE(dense.oct);
     }
@@ -393,7 +393,7 @@ static enum err may_form(struct sim *s, const struct sink_run *sinks, bool *may)
     int64_t n = s->par->clumpfind.ivar_clump != 1 || s->par->clumpfind.clinfo;
     for (int l = m->levelmin; l <= m->levelmax && n == 0; l++) {
         struct rows dense;
-        TRY(rows_above(s->device.mirror, m, l, FLD_U + GAS_DENSITY, min, false, false, &dense));
+        TRY(rows_above(s->device.mirror, m, l, GAS_DENSITY, min, false, false, &dense));
         n = dense.n;
         FREE(dense.oct);
     }

@@ -497,13 +497,16 @@ int64_t sim_device_copied(const struct sim *s)
 /* Names of the arrays that hold messages between ranks. */
 static const char *const MESSAGES[] = {"ghost buffers", "particle exchange", "multigrid shared"};
 
-static int64_t messages_copied(const struct sim *s)
+static const char *const TABLES[] = {"cooling table"};
+
+/* Bytes copied of arrays of these n names. */
+static int64_t named_copied(const struct sim *s, size_t n, const char *const *name)
 {
     const struct dev_traffic *t;
     int64_t sum = 0;
     for (int i = 0; s->device.dev && (t = dev_traffic(s->device.dev, i)); i++)
-        for (size_t k = 0; k < sizeof MESSAGES / sizeof *MESSAGES; k++)
-            if (strcmp(t->name, MESSAGES[k]) == 0) sum += t->put + t->got;
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(t->name, name[k]) == 0) sum += t->put + t->got;
     return sum;
 }
 
@@ -511,7 +514,9 @@ void sim_device_step(struct sim *s)
 {
     struct sim_device *d = &s->device;
     const struct mesh *m = &s->mesh;
-    int64_t copied = sim_device_copied(s) - d->outputs, messages = messages_copied(s);
+    const int64_t copied = sim_device_copied(s) - d->outputs,
+                  messages = named_copied(s, sizeof MESSAGES / sizeof *MESSAGES, MESSAGES),
+                  table = named_copied(s, sizeof TABLES / sizeof *TABLES, TABLES);
     int fld[FIELD_ALL], fields = mesh_fields(m, ALL, fld), finest = m->levelmin;
     while (finest < m->levelmax && m->lev[finest + 1].total > 0) finest++;
     d->steps++;
@@ -519,12 +524,14 @@ void sim_device_step(struct sim *s)
         d->usual++;
         d->moved += (double)(copied - d->copied);
         d->messages += messages - d->messages_before;
+        d->table += table - d->table_before;
         for (int l = m->levelmin; l <= finest; l++)
             d->mesh += (double)sizeof(double[8]) * fields * (double)m->lev[l].nown;
     } else
         d->finest = finest;
     d->copied = copied;
     d->messages_before = messages;
+    d->table_before = table;
 }
 
 /* Logs the arrays of this rank with most bus traffic, first copy and outputs included. */
@@ -550,8 +557,9 @@ void sim_device_report(struct sim *s)
     const struct sim_device *d = &s->device;
     if (!wants_gas(s) && !wants_gravity(s) && !wants_parts(s)) return;
     struct dev_count c = d->dev ? dev_counts(d->dev) : (struct dev_count){0};
-    int64_t n[6] = {c.put, c.got, c.launches, (int64_t)d->mesh, (int64_t)d->moved, d->messages};
-    comm_add_i64(&s->comm, n, 6);
+    int64_t n[7] = {c.put,       c.got,   c.launches, (int64_t)d->mesh, (int64_t)d->moved,
+                    d->messages, d->table};
+    comm_add_i64(&s->comm, n, 7);
     if (n[2] == 0) return;
     double steps = d->steps > 0 ? d->steps : 1;
     log_info(" Device: %.1f MB to it and %.1f MB back a coarse step; %.0f launches",
@@ -565,5 +573,9 @@ void sim_device_report(struct sim *s)
     if (s->comm.size > 1)
         log_info(" Device: of these %.2f %% messages to and from other ranks",
                  100 * (double)n[5] / (double)n[3]);
+    if (n[6] > 0)
+        log_info(" Device: of these %.2f %% the table of rates of cooling, whose size does not "
+                 "depend on the mesh",
+                 100 * (double)n[6] / (double)n[3]);
     if (d->dev) report_arrays(s);
 }

@@ -150,6 +150,7 @@ struct sim_device {
      * steps, bytes of fields of own octs (mesh), and bytes copied without outputs (moved) */
     double steps, usual, mesh, moved;
     int64_t messages, messages_before; /* bytes of messages in `moved`, and in total */
+    int64_t table, table_before;       /* the same of the table of cooling */
     double bytes;                      /* bytes of the gas of own octs, summed over level steps */
     double begun;                      /* timer_thread when the device was opened, seconds */
     int64_t copied, outputs;

@@ -65,7 +65,8 @@ static const struct phase STEP[] = {
     ROW(fifth,       "fifth force",  SELF | IF_FIFTH, HOST, RHO, UP(SCALAR), SCALAR),
     GPU(force,       "poisson",      IF_GRAVITY, GRAV_DEV,  0, PHI | UP(PHI | PHI_OLD),   FORCE),
     ROW(fifth_force, "fifth force",  SELF | IF_FIFTH, HOST, FORCE, SCALAR | UP(SCALAR), FORCE),
-    ROW(pull_sinks,  "sinks", SELF | IF_SINKS, ON_GHOSTS | OWN_COPIES, FORCE | RHO,  0,                FORCE),
+    ROW(pull_sinks,  "sinks",        SELF | IF_SINKS, ON_GHOSTS | OWN_COPIES,
+                                                            FORCE | RHO,  0,                FORCE),
     GPU(energy,      "poisson",      IF_GRAVITY, GRAV_DEV,  RHO | FORCE, 0,               0),
     GPU(kick_parts,  SAME,           IF_GRAVITY | IF_PARTS, WORK | GPU_PARTS,
                                                             PARTS,   FORCE | UP(FORCE),     PARTS),
@@ -82,7 +83,8 @@ static const struct phase STEP[] = {
     ROW(publish,     "io",           IF_ON_DISK, OWN_COPIES,  0,           0,                0),
     ROW(finer,       "courant",      ALWAYS, OWN_COPIES,    0, 0, /* levels l+1 and finer */
                                                                      FINER(ALL | REFLUX) | TIME),
-    ROW(accrete,     "sinks",        PULLED | IF_SINKS, OWN_COPIES, GAS,          0,                0),
+    ROW(accrete,     "sinks",        PULLED | IF_SINKS, OWN_COPIES,
+                                                            GAS,          0,                0),
     GPU(godunov,     "hydro",        IF_FLOWS, WORK | GPU_HYDRO,  NEXT(REFLUX),
                                                   GAS | FORCE | UP(GAS | FORCE),  GAS | REFLUX),
     /* on the host the row above does so, while it has the gas at hand */

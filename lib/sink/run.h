@@ -111,7 +111,8 @@ void sinks_mass(const struct sink_state *k, struct sum sum[4]);
 void sinks_kinetic(const struct sink_state *k, struct sum *ekin);
 /* Gravity between direct sinks and cells. (collective) */
 void sinks_pull(const struct sink_run *s, int l);
-/* Own octs of level l in or beside the clouds of the copies; `ghosts`: ghosts too. FREE(out->oct). */
+/* Own octs of level l, `ghosts`: ghosts too, in or beside the clouds of the copies of a level. FREE
+ * out->oct. */
 void sinks_octs(const struct sink_run *s, int copies, int l, bool ghosts, struct rows *out);
 /* Collects gas and force in the clouds. (collective) */
 MUST_USE enum err sinks_look_around(const struct sink_run *s, int l);

@@ -4,14 +4,14 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/rng_kern.h"
+#include "base/rng.h"
 #include "oct/okey.h"
 
 /* Star formation of a level in a step (phys/stars.c). */
 struct births_law {
-    double min;                        /* minimum density */
-    double rate, volume, dt, mass;     /* as in star_law; volume of a cell, time step */
-    double multiple;                   /* of the mean, without random numbers */
+    double min;                    /* minimum density */
+    double rate, volume, dt, mass; /* as in star_law; volume of a cell, time step */
+    double multiple;               /* of the mean, without random numbers */
     uint64_t seed;
     uint32_t step;
     int random;

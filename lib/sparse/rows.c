@@ -21,8 +21,8 @@ void rows_tidy(struct rows *r)
 /* ---- rows ---- */
 
 /* The fields of a set whose newest copy is at `location` at least, alone: nowhere else. */
-static int fields_at(const struct mirror *x, const struct mesh *m, int l, field_set set,
-                     bool alone, int fld[FIELD_ALL])
+static int fields_at(const struct mirror *x, const struct mesh *m, int l, field_set set, bool alone,
+                     int fld[FIELD_ALL])
 {
     int all[FIELD_ALL], n = 0;
     const int of = x ? mesh_fields(m, set, all) : 0;
@@ -57,8 +57,8 @@ static bool packed_begin(struct mirror *x, int l, const struct rows *r, int nfie
     if (room_need(x, &x->rows, k->bytes + octs) != OK) return false;
     k->args = (struct rows_move_args){.n = r->n, .pack = x->rows.p, .nfield = nfield};
     for (int f = 0; f < nfield; f++) k->args.fld[f] = x->image->lev[l].fld[fld[f]];
-    lidx *list = mem_new(octs, "sparse rows"), *there = (lidx *)(void *)((char *)x->rows.p +
-                                                                         k->bytes);
+    lidx *list = mem_new(octs, "sparse rows"),
+         *there = (lidx *)(void *)((char *)x->rows.p + k->bytes);
     memcpy(list, r->oct, octs);
     dev_put(x->stream, there, list, octs);
     dev_drop_host(x->stream, list);
@@ -106,8 +106,9 @@ enum err rows_home(struct mirror *x, struct mesh *m, int l, field_set set, const
     return fields_home(x, m, l, n, fld, r);
 }
 
-enum err rows_home_field(struct mirror *x, struct mesh *m, int l, int f, const struct rows *r)
+enum err rows_home_gas(struct mirror *x, struct mesh *m, int l, int var, const struct rows *r)
 {
+    const int f = FLD_U + var;
     const bool there = x && r->n > 0 && x->location[l][f] == LOCATION_DEVICE;
     return fields_home(x, m, l, there ? 1 : 0, &f, r);
 }
@@ -219,8 +220,7 @@ static enum err list_begin(struct mirror *x, struct mesh *m, int l, int f, struc
 static bool is_above(const struct rows_above_args *a, lidx i)
 {
     bool any = false;
-    for (int c = 0; c < 8; c++)
-        any |= a->value[i][c] > a->min && !(a->leaf && a->child[i][c] >= 0);
+    for (int c = 0; c < 8; c++) any |= a->value[i][c] > a->min && !(a->leaf && a->child[i][c] >= 0);
     return any;
 }
 
@@ -236,10 +236,11 @@ static void list_here(const struct rows_above_args *a, struct rows *out)
     FREE(is);
 }
 
-enum err rows_above(struct mirror *x, struct mesh *m, int l, int f, double min, bool leaf,
+enum err rows_above(struct mirror *x, struct mesh *m, int l, int var, double min, bool leaf,
                     bool ghosts, struct rows *out)
 {
     bool there;
+    const int f = FLD_U + var;
     struct rows_above_args a = {
         .n = ghosts ? m->lev[l].noct : m->lev[l].nown, .min = min, .leaf = leaf};
     *out = (struct rows){0, NULL};
@@ -263,7 +264,7 @@ enum err rows_births(struct mirror *x, struct mesh *m, int l, const struct birth
     *out = (struct rows){0, NULL};
     if (a.nown == 0) return OK;
     TRY(list_begin(x, m, l, density, &a.out, &there));
-    if (!there) return rows_above(NULL, m, l, density, law->min, false, false, out);
+    if (!there) return rows_above(NULL, m, l, GAS_DENSITY, law->min, false, false, out);
     const struct level *im = &x->image->lev[l];
     a.density = (const double(*)[8])im->fld[density];
     a.child = (const lidx(*)[8])im->child;

@@ -20,18 +20,19 @@ struct rows {
  * rows, whole fields or single rows are copied. */
 MUST_USE enum err rows_home(struct mirror *x, struct mesh *m, int l, field_set set,
                             const struct rows *r);
-/* rows_home for one field. */
-MUST_USE enum err rows_home_field(struct mirror *x, struct mesh *m, int l, int f,
-                                  const struct rows *r);
+/* rows_home for one variable of the gas. */
+MUST_USE enum err rows_home_gas(struct mirror *x, struct mesh *m, int l, int var,
+                                const struct rows *r);
 /* The host has changed no other rows of the fields that rows_home has brought. */
 MUST_USE enum err rows_send(struct mirror *x, struct mesh *m, int l, field_set set,
                             const struct rows *r);
 /* Adds rows of integers of the host, by octs of the list, to those at a device address. */
 MUST_USE enum err rows_add(struct mirror *x, const struct rows *r, int64_t (*from)[8],
                            int64_t (*to)[8]);
-/* Own octs, `ghosts`: ghosts too, that have a cell, or a leaf cell, with a value of the field above min. */
-MUST_USE enum err rows_above(struct mirror *x, struct mesh *m, int l, int f, double min, bool leaf,
-                             bool ghosts, struct rows *out);
+/* Own octs, `ghosts`: ghosts too, that have a cell, or a leaf cell, with a value of variable `var` of
+ * the gas above min. */
+MUST_USE enum err rows_above(struct mirror *x, struct mesh *m, int l, int var, double min,
+                             bool leaf, bool ghosts, struct rows *out);
 /* Own octs, among them all that have a leaf cell for which births_may holds. */
 MUST_USE enum err rows_births(struct mirror *x, struct mesh *m, int l, const struct births_law *law,
                               struct rows *out);

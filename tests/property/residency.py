@@ -6,6 +6,8 @@ multigrid, and in Fourier space (gpu_fft).
     residency.py ranks    on two ranks, with one device and with two: messages to and from other
                           ranks (ghosts, particles, shared levels of multigrid) are counted
                           separately; a load balance that keeps the domains copies hardly anything
+    residency.py galaxy   gas that cools, dark matter, stars, supernovae and black holes that accrete
+                          and heat the gas, on one rank
     residency.py radiation  a box with photons of two groups and chemistry, on one level: sums and
                           counts alone
 
@@ -18,6 +20,7 @@ the solve of a level of few octs.
 """
 # test: tier=check timeout=240
 # test: radiation tier=check timeout=120
+# test: galaxy tier=check timeout=240
 # test: ranks tier=check timeout=240 ranks=2
 import os
 import re
@@ -61,6 +64,71 @@ def one(v):
                share[0] <= MOST, True)
 
 
+# Stars form early, and two sinks are there from the beginning.
+GALAXY = digest.CASES['cosmo'].replace('hydro=.true.', 'hydro=.true.\nsink=.true.') + """
+&COOLING_PARAMS
+cooling=.true.
+metal=.true.
+self_shielding=.true.
+z_reion=20
+z_ave=0.01
+/
+&SF_PARAMS
+T2_star=100
+g_star=1.6666667
+n_star=1e-6
+del_star=1.4
+eps_star=0.003
+m_star=1e-3
+/
+&FEEDBACK_PARAMS
+eta_sn=0.2
+yield=0.1
+t_sne=5
+delayed_cooling=.true.
+t_diss=20
+/
+&SINK_PARAMS
+smbh=.true.
+agn=.true.
+create_sinks=.true.
+mass_sink_seed=1e7
+mass_smbh_seed=1e7
+mass_halo_AGN=1e12
+mass_clump_AGN=1e12
+accretion_scheme='bondi'
+eddington_limit=.true.
+n_sink=1
+/
+&CLUMPFIND_PARAMS
+ivar_clump=1
+density_threshold=4
+saddle_threshold=200
+relevance_threshold=3
+mass_threshold=10
+/
+"""
+SINKS = ''.join('1e-5 %g %g 0.05 0 0 0 0 0 0 0 0\n' % (x, -x) for x in (-0.2, 0.3))
+
+
+def galaxy(v):
+    folder = 'galaxy'
+    os.makedirs(folder)
+    os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
+    with open(os.path.join(folder, 'ic_sink'), 'w') as f:
+        f.write(SINKS)
+    log = ptah.simulate(GALAXY, folder, settings=SETTINGS + SOLVERS['Fourier'] + [
+        'amr_params/levelmax=14', 'refine_params/q_refine_holdback=.false.',
+        'refine_params/m_refine=2.2', 'run_params/nstepmax=7']).err
+    (share,) = [float(x) for x in re.findall(r'([\d.]+) % of the mesh', log)]
+    (table,) = [float(x) for x in re.findall(r'([\d.]+) % the table', log)]
+    v.same('stars form and explode',
+           (len(re.findall('new stars', log)) > 3, 'Supernovae: ' in log), (True, True))
+    v.same('sinks accrete', bool(re.search(r'Number of sinks= +2 .* rate= +[1-9.]+E', log)), True)
+    v.same('%.2f %% of the mesh, %.2f %% for the table of rates, is at most %g'
+           % (share, table, MOST), share <= MOST, True)
+
+
 def radiation(v):
     """Nothing of the mesh moves from sub-step to sub-step."""
     text = radiating.namelist(steps=6, every=100, levelmax=5)
@@ -87,7 +155,7 @@ def main():
         radiation(v)
     else:
         ptah.unpack_ics('.', 'ic_32')
-        (two if sys.argv[1:] else one)(v)
+        {'galaxy': galaxy, 'ranks': two}.get(''.join(sys.argv[1:]), one)(v)
     v.end()
 
 
