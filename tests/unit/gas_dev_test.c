@@ -196,7 +196,7 @@ static void step_dev(struct there *t, struct mesh *m, int l, double dt, const st
         home(t, m);
         hydro_update(m, l, dt, 0.1, p, NULL, NULL);
     } else
-        CHECK(hydro_dev_update(t->gas, m, l, dt, 0.1, p) == OK, "%s", err_message());
+        CHECK(hydro_dev_update(t->gas, m, l, dt, 0.1, p, NULL) == OK, "%s", err_message());
     if (finer) {
         CHECK(mirror_forget_reflux(&t->on.mirror, l + 1, REFLUX_GAS) == OK);
         reflux_end(m, l + 1, REFLUX_GAS);
