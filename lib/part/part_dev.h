@@ -77,7 +77,8 @@ MUST_USE enum err part_dev_few_home(struct part_dev *x, struct parts *p, int64_t
 MUST_USE enum err part_dev_few_send(struct part_dev *x, const struct parts *p, int64_t n,
                                     const int64_t *at);
 /* Moves particles on the device as part_insert(p, l, n), which follows, does on the host; then the
- * caller fills the new ones and sends them. Without device memory all particles come to the host. */
+ * caller fills the new ones and sends them. Without device memory all particles come to the host.
+ */
 MUST_USE enum err part_dev_insert(struct part_dev *x, struct parts *p, int l, int64_t n);
 /* Largest id, at least 0. */
 MUST_USE enum err part_dev_max_id(struct part_dev *x, const struct parts *p, int64_t *max);

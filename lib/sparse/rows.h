@@ -29,8 +29,8 @@ MUST_USE enum err rows_send(struct mirror *x, struct mesh *m, int l, field_set s
 /* Adds rows of integers of the host, by octs of the list, to those at a device address. */
 MUST_USE enum err rows_add(struct mirror *x, const struct rows *r, int64_t (*from)[8],
                            int64_t (*to)[8]);
-/* Own octs, `ghosts`: ghosts too, that have a cell, or a leaf cell, with a value of variable `var` of
- * the gas above min. */
+/* Own octs, `ghosts`: ghosts too, that have a cell, or a leaf cell, with a value of variable `var`
+ * of the gas above min. */
 MUST_USE enum err rows_above(struct mirror *x, struct mesh *m, int l, int var, double min,
                              bool leaf, bool ghosts, struct rows *out);
 /* Own octs, among them all that have a leaf cell for which births_may holds. */

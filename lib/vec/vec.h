@@ -13,6 +13,10 @@
 
 #define VEC_INLINE PTAH_HD
 
+#if defined(__CUDACC__) && !defined(VEC_ONE)
+#define VEC_ONE /* CUDA has no vectors */
+#endif
+
 #ifdef VEC_ONE
 
 enum { VEC = 1 };

@@ -6,8 +6,8 @@ multigrid, and in Fourier space (gpu_fft).
     residency.py ranks    on two ranks, with one device and with two: messages to and from other
                           ranks (ghosts, particles, shared levels of multigrid) are counted
                           separately; a load balance that keeps the domains copies hardly anything
-    residency.py galaxy   gas that cools, dark matter, stars, supernovae and black holes that accrete
-                          and heat the gas, on one rank
+    residency.py galaxy   gas that cools, dark matter, stars, supernovae, and black holes that
+                          accrete and heat the gas, on one rank
     residency.py radiation  a box with photons of two groups and chemistry, on one level: sums and
                           counts alone
 

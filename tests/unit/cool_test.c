@@ -22,7 +22,7 @@
 #include "cool/cool.h"
 #include "cool/ism.h"
 #include "cool/solve_kern.h"
-#include "vec/vec.h"
+#include "vec/power.h"
 
 /* The net cooling of one cell per n_H² and its derivative by T2. */
 static double solve_rate(const struct cool_table *t, double nH, double seen, double Z, double T2,
@@ -67,6 +67,28 @@ static void test_vec(void)
     CHECK(worst_exp < 1e-14, "%g", worst_exp);
     CHECK(worst_log < 3e-14, "%g", worst_log);
     CHECK(differ == 0, "%d", differ);
+}
+
+/* Powers and exponentials, nearly as exact as those of the library. */
+static void test_powers(void)
+{
+    const double power[] = {2. / 3, 0.4, 1, -2.5};
+    double worst_power = 0, worst_exp = 0, x[VEC], y[VEC], p[VEC], e[VEC];
+    int differ = 0;
+    for (int i = 0; i < 20000; i++) {
+        for (int k = 0; k < VEC; k++) x[k] = pow(10, draw(-12, 12)), y[k] = draw(-100, 10);
+        vec_store(p, vec_power(vec_load(x), power[i % 4]));
+        vec_store(e, vec_exp(vec_load(y)));
+        for (int k = 0; k < VEC; k++) {
+            worst_power = fmax(worst_power, fabs(p[k] / pow(x[k], power[i % 4]) - 1));
+            worst_exp = fmax(worst_exp, fabs(e[k] / exp(y[k]) - 1));
+            differ += vec_first(vec_power(vec_of(x[k]), power[i % 4])) != p[k];
+        }
+    }
+    CHECK(worst_power < 5e-16, "%g", worst_power);
+    CHECK(worst_exp < 5e-16, "%g", worst_exp);
+    CHECK(differ == 0, "%d", differ);
+    CHECK(vec_first(vec_power(vec_of(7.5), 0)) == 1 && vec_first(vec_power(vec_of(1), 0.7)) == 1);
 }
 
 /* Nuclei and charge are conserved; without radiation the equilibrium is independent of density;
@@ -524,6 +546,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "states") == 0) return states(c);
     struct uv uv = PAR.uv;
     test_vec();
+    test_powers();
     struct uv abel = uv;
     abel.atoms = ATOMS_ABEL;
     test_equilibrium(&uv);
