@@ -8,7 +8,7 @@
 struct adapt_octs {
     lidx n;
     const okey *key;
-    /* By field: those that the caller will set for every own oct; others are zero. NULL: none. */
+    /* By field: those that the caller will set for every own oct; others are zero. */
     const bool *unset;
 };
 

@@ -225,7 +225,8 @@ static void part_touch(char *p, size_t at)
     if (at + PART > h->old) pages_touch(p + at, part_of(h->bytes, at));
 }
 
-/* Pages from the system are zero. */
+/* Sets a part; zeros are written to pages that were in use before alone, since those from the
+ * system have them. */
 static void part_fill(char *p, size_t at, int byte)
 {
     const struct head *h = head_of(p);

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void *mem_new(size_t bytes, const char *name);  /* uninitialised */
-void *mem_zero(size_t bytes, const char *name); /* zeroed */
+void *mem_new(size_t bytes, const char *name);              /* uninitialised */
+void *mem_zero(size_t bytes, const char *name);             /* zeroed */
+void *mem_filled(size_t bytes, int byte, const char *name); /* every byte has this value */
 /* Zeroed, on pages of 2 MiB where the system has them: for arrays that live as long as the run and
  * of which loops read many rows side by side, more than a core has addresses of small pages for. */
 void *mem_zero_wide(size_t bytes, const char *name);

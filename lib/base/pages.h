@@ -20,7 +20,5 @@ void pages_trim(void);
 void *pages_resize(void *p, size_t bytes, size_t want);
 /* Asks the system for large pages (2 MiB) within a block that has not been touched yet. */
 void pages_wide(void *p, size_t bytes);
-/* A block of base/mem in which every byte has this value; all threads fill a large one. */
-void *mem_filled(size_t bytes, int byte, const char *name);
 /* Faults in all pages of p..p+bytes-1 together. */
 void pages_touch(void *p, size_t bytes);

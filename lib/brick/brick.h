@@ -78,7 +78,8 @@ void brick_fill(struct brick *b, int nfield, double *const *field);
  * Between fills, equal on all ranks. */
 void brick_corners(struct brick *b, bool corners);
 /* Whether the halo beside own cells beyond axes that are not cut has its values before later
- * fills, which then leave it as it is (fd_substep stores it). At first it has not. Local. */
+ * fills, which then leave it as it is (fd_substep stores it): for all fields of these fills. At
+ * first it has not. Local. */
 void brick_beside(struct brick *b, bool valid);
 /* The box of own cells that may be computed between begin and end, and the at most six slabs around
  * it for which halos of other ranks are read: lo[i] to hi[i] in the coordinates of the brick, each

@@ -62,8 +62,8 @@ static void derive_limits(struct chem_par *p)
     struct chem_law *law = &p->law;
     const bool rounded = p->rule == CHEM_RAMSES;
     law->inv_N = 1 / (rounded ? SINGLE(0.2) : 0.2);
-    law->T_small = rounded ? SINGLE(0.1) : 0.1;
-    law->inv_T = law->inv_x = 1 / law->T_small;
+    law->T_small = rounded ? SINGLE(0.1) : 0.1; /* K */
+    law->inv_T = law->inv_x = 1 / (rounded ? SINGLE(0.1) : 0.1);
 }
 
 static enum err derive_check(const struct chem_par *p)

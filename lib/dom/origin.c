@@ -18,8 +18,8 @@
 #include "base/mem.h"
 #include "dom/cut.h"
 
-enum { PLACES_LOG = 6, TILE_OCTS = 8 };
-static const double GHOST = 0.3; /* work of a ghost relative to an oct */
+enum { PLACES_LOG = 6, TILE_OCTS = 8 }; /* TILE_SIDE of patch/tile.h */
+static const double GHOST = 0.3;        /* work of a ghost relative to an oct */
 
 /* Profile along one axis. Candidate origins are the faces between octs of one level. */
 struct profile {

@@ -8,7 +8,9 @@
  *
  * and back. A transpose turns matrices of which a rank has a part of the rows and all columns into
  * matrices with all rows and a part of the columns, one matrix per value of an outer index. Rows
- * are padded to 64 bytes, so that every line has equal alignment and one FFTW plan serves all. */
+ * are padded to 64 bytes, so that every line has equal alignment and one FFTW plan serves all;
+ * where FFTW would allocate a buffer for each line in place, another plan goes out of place. On one
+ * rank planes.c transforms whole planes with the same plans. */
 #include "fft/fft.h"
 
 #include <math.h>
@@ -84,7 +86,8 @@ _Noreturn void fftw_assertion_failed(const char *what, int line, const char *fil
 static bool same_bits(const struct fft_lines *l, int n, int back)
 {
     enum { LINES = 4 };
-    double complex a[FFT_APART], b[FFT_APART], c[FFT_APART];
+    double complex a[FFT_APART] __attribute__((aligned(64))),
+        b[FFT_APART] __attribute__((aligned(64))), c[FFT_APART] __attribute__((aligned(64)));
     for (int k = 0; k < LINES; k++) {
         for (int i = 0; i < n; i++)
             a[i] = b[i] = sin(7. * i * i + 3. * i + k) + I * cos(5. * i * i + i + 2. * k);
@@ -102,6 +105,7 @@ static void plans_apart(struct fft_lines *l, int n)
     for (int back = 0; back < 2; back++) {
         l->apart[back] = fftw_plan_dft_1d(n, l->a, l->b, back ? FFTW_BACKWARD : FFTW_FORWARD,
                                           FFTW_ESTIMATE);
+        BUG_ON(!l->apart[back]);
         if (same_bits(l, n, back)) continue;
         fftw_destroy_plan(l->apart[back]);
         l->apart[back] = NULL;

@@ -410,8 +410,9 @@ static void gas_look_row(const struct sweep *s, int y, int z)
 
 void gas_look_begin(struct gas_law *g, const struct mesh *m, int l)
 {
-    const struct hydro_fresh *f = g->par->fresh;
+    struct hydro_fresh *f = g->par->fresh;
     const struct law *law = &g->law;
+    if (f) f->level = 0;
     if (!f || !f->wanted || m->lev[l + 1].noct > 0) return;
     if (law->finish || law->after || law->nsum > law->nvar) return;
     const int threads = omp_get_max_threads();
@@ -457,7 +458,7 @@ static double courant_fresh(const struct mesh *m, int l, const struct gas_law *g
     f->last[l] = f->signal;
     if (s) sum_join(s->mass, &f->total[MASS]), sum_join(s->energy, &f->total[ENERGY]);
     for (int d = 0; d < 3 && s; d++) sum_join(&s->momentum[d], &f->total[MOMENTUM + d]);
-    return f->signal > -HUGE_VAL ? gas_step(&g->law, mesh_dx(m, l), f->signal) : HUGE_VAL;
+    return gas_step(&g->law, mesh_dx(m, l), f->signal);
 }
 
 double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,

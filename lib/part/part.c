@@ -180,22 +180,29 @@ static inline lidx new_host(const struct mesh *m, int l, lidx h, const int64_t o
 
 /* Cells of level l of up to SOME particles, and whether each is out of the box. */
 enum { SOME = 256 };
+#ifdef PTAH_MORTON128
+typedef int64_t cell_number;
+#else
+typedef int32_t cell_number;
+_Static_assert(LEVEL_MAX < 31, "cells of a level are numbered by int32_t");
+#endif
 struct places {
-    int32_t cell[3][SOME], out[SOME];
+    cell_number cell[3][SOME];
+    int32_t out[SOME];
 };
 
 static void places_find(struct places *at, const struct parts *p, const struct mesh *m, int l,
                         int64_t begin, int n)
 {
     const double scale = (double)((int64_t)1 << l) * m->per_boxlen, box = m->boxlen;
-    _Static_assert(LEVEL_MAX < 31, "numbers of cells are int32_t");
     memset(at->out, 0, sizeof at->out);
     for (int d = 0; d < 3; d++) {
         const double *restrict x = p->x[d] + begin;
-        int32_t *restrict cell = at->cell[d], *restrict out = at->out;
+        cell_number *restrict cell = at->cell[d];
+        int32_t *restrict out = at->out;
 #pragma omp simd
         for (int k = 0; k < n; k++) {
-            cell[k] = (int32_t)(scale > 0 ? x[k] * scale : mesh_cells(m, l, x[k]));
+            cell[k] = (cell_number)(scale > 0 ? x[k] * scale : mesh_cells(m, l, x[k]));
             out[k] |= !((x[k] >= 0) & (x[k] < box));
         }
     }
@@ -326,12 +333,12 @@ void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, con
 void part_cells(const struct parts *p, const struct mesh *m, int l, int64_t begin, int n, int *cell)
 {
     const double width = m->boxlen / (double)((int64_t)1 << l);
-    _Static_assert(LEVEL_MAX < 31, "numbers of cells are int");
     memset(cell, 0, sizeof *cell * (size_t)n);
     for (int d = 0; d < m->ndim; d++) {
         const double *restrict x = p->x[d] + begin;
 #pragma omp simd
-        for (int k = 0; k < n; k++) cell[k] |= ((int)(x[k] / width) & 1) << d; /* as mesh_cells */
+        for (int k = 0; k < n; k++)
+            cell[k] |= (int)((cell_number)(x[k] / width) & 1) << d; /* as mesh_cells */
     }
 }
 

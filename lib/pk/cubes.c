@@ -44,7 +44,7 @@ struct kept {
 struct block {
     int64_t *mass; /* NULL: empty */
     int first[3], end[3];
-    int64_t cell[BLOCK * BLOCK * PITCH];
+    int64_t cell[BLOCK * BLOCK * PITCH + ROW]; /* four are added at a time */
 };
 
 enum { BAND_BITS = 3 }; /* log2 of the rows of a band */

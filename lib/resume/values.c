@@ -125,8 +125,8 @@ static bool in_a_row(const int *rank, const lidx *to, int at, int n)
     return all;
 }
 
-/* Stores value v of at most MANY octs of a batch, from `at` on. The pages of the field, which are
- * new, are taken from the system just before: they are then still in the caches. */
+/* Stores value v of at most MANY octs of a batch, from `at` on. The pages of the field, if they
+ * are new, are taken from the system just before: they are then still in the caches. */
 static void place_many(const struct stream *t, const struct source_octs *o, const int *rank,
                        const lidx *to, int v, int at)
 {

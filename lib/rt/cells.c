@@ -197,6 +197,9 @@ static void calm_cell(const struct rt_job *j, lidx i, int c)
     const struct gas_cell g = gas_cell_above(j->lv, i, c, j->r->hydro->smallr);
     struct calm b = calm_of(j, i, c, &g);
     double N[RT_GROUPS];
+    /* the temperature above the floor, as chemistry has it (rt/batch.c) */
+    b.T2 = cell_T2_above(b.T2, j->chem->cooling ? floor_T2(&j->floor, b.nH) : 0,
+                         j->rt->par->physics.t2max);
     for (int k = 0; k < j->rt->ngroups; k++)
         N[k] = level_photons(j->lv, k * RT_COMPONENTS)[i][c] * j->unit_n;
     chem_equilibrium(j->chem, b.T2, b.nH, b.Z, N, b.x);

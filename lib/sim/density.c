@@ -365,11 +365,14 @@ static double m_refine_of(const struct sim *s, int l)
 }
 
 /* Whether masses may tell which cells of level l are dense. mass_cut_refine is for particles of
- * several masses. All ranks decide alike. */
+ * several masses. All ranks decide alike; with devices each decides by itself where it deposits,
+ * and a device has numbers. */
 static bool by_mass(struct sim *s, int l)
 {
-    return s->par->run.pic && !sinks_any(s->phys.sinks) && s->par->poisson.cic_levelmax == 0 &&
-           s->par->refine.mass_cut_refine <= 0 && --s->phys.matter.unsure[l] < 0;
+    const bool devices = s->par->run.gpu_poisson || s->par->run.gpu_particles;
+    return s->par->run.pic && !devices && !sinks_any(s->phys.sinks) &&
+           s->par->poisson.cic_levelmax == 0 && s->par->refine.mass_cut_refine <= 0 &&
+           --s->phys.matter.unsure[l] < 0;
 }
 
 /* Marks dense cells by masses, or else by numbers, which are deposited now. */
@@ -406,9 +409,10 @@ enum err sim_density(struct sim *s, int l, int icount)
     make_density(s, lv, &x);
     if (s->par->poisson.cic_levelmax > 0 && l > s->par->poisson.cic_levelmax) add_top(s, l);
     if (s->phys.grav.density_type > 0) add_analytic(s, l);
-    if (masses)
-        err = err == OK ? mark_alike(s, l, m_refine, &x) : err;
-    else if (counts)
+    if (masses) { /* also after an error, since it is collective */
+        const enum err marked = mark_alike(s, l, m_refine, &x);
+        if (err == OK) err = marked;
+    } else if (counts)
         mark_dense(s, lv, m_refine, &x);
     sums_free(&x);
     return err;

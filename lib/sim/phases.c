@@ -63,7 +63,8 @@ static void copy_phi(struct level *lv)
     for (lidx i = 0; i < lv->noct; i++) memcpy(old[i], phi[i], sizeof old[i]);
 }
 
-/* Whether the potential is replaced before it is read again: the arrays then change places. */
+/* Whether the potential is replaced before it is read again: the arrays then change places. With
+ * check_ghosts it is poisoned in between, and the arrays of a device are mirrors of both. */
 static bool phi_is_solved(const struct sim *s)
 {
     return !s->phys.grav.analytic && !s->device.grav && !s->check.ghosts;
@@ -337,13 +338,15 @@ enum err step_receive_reflux(struct sim *s, int l, int icount)
     return OK;
 }
 
-/* Wants numbers of the new gas if they are those of the next time step: if the mesh remains as it
- * is until then. The totals are those of the coarse step. */
+/* Wants numbers of the new gas where the next time step of the level needs them and no phase
+ * changes its octs in between: in the only level, and between two steps of the finest one. The
+ * totals are those of the coarse step. */
 static void want_fresh(struct sim *s, int l, int icount)
 {
-    const bool base = l == s->mesh.levelmin, again = !base && icount < s->time.nsubcycle[l - 1];
+    const bool base = l == s->mesh.levelmin, finest = l == s->mesh.levelmax,
+               again = finest && !base && icount < s->time.nsubcycle[l - 1];
     struct hydro_fresh *f = &s->phys.fresh;
-    f->sums_wanted = base && l == s->mesh.levelmax;
+    f->sums_wanted = base && finest;
     f->wanted = again || f->sums_wanted;
 }
 
@@ -375,9 +378,10 @@ enum err step_kick_again(struct sim *s, int l, int icount)
     return step_kick_gas(s, l, icount);
 }
 
+/* Faces beside finer cells get their field before source terms need the pressure; all gas is
+ * restricted, as afterwards. */
 enum err step_restrict_field(struct sim *s, int l, int icount)
 {
-    (void)icount;
     sim_restrict_gas(s, l);
     return OK;
 }

@@ -713,8 +713,6 @@ void sim_restrict_gas(struct sim *s, int l)
         hydro_restrict(&s->mesh, l, &s->phys.hydro);
 }
 
-/* Edge solvers but 'upwind' diffuse a field in a given flow with the fast speed, and the time step
- * of such a run counts the flow alone. */
 static void warn_field(const struct sim *s, const struct mhd_maxima *max)
 {
     const struct mhd_par *p = &s->phys.mhd;
@@ -723,6 +721,8 @@ static void warn_field(const struct sim *s, const struct mhd_maxima *max)
             " Warning: a field of %.2g passes through a reflecting wall, through which gas then "
             "leaks (docs/method/mhd.md)",
             max->wall);
+    /* Edge solvers but 'upwind' diffuse a field in a given flow with the fast speed, and the time
+     * step of such a run counts the flow alone. */
     if (p->flow != FLOW_NONE && p->riemann2d != MHD_EDGE_UPWIND)
         log_info(
             " Warning: scheme='induction' with riemann2d='%s' is unstable where waves are faster "

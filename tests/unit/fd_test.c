@@ -390,7 +390,6 @@ static void test_large(void)
     fd_world_fini(&b);
 }
 
-/* Equations that lack a part have no such values. */
 /* Next values in halos beyond axes that are not cut are those of the cells, elsewhere untouched; in
  * arrays that are stored past the caches, whose rows begin cache lines, if x is a multiple of 8. */
 static void test_wraps(const int n[3], int cut)
@@ -428,6 +427,7 @@ static void test_wraps(const int n[3], int cut)
     fd_world_fini(&w);
 }
 
+/* Equations that lack a part have no such values. */
 static void test_lack(void)
 {
     const struct fd_par flow = variant(2, 1), frozen = variant(2, 4);

@@ -91,12 +91,14 @@ static enum err scribble(const struct term_run *r, bool *changed)
     return OK;
 }
 
-static const struct term HEAT = {"heat",  TERM_LEVEL, yes,  SET_GAS, SET_RHO,
-                                 SET_GAS, heat,       NULL, NULL},
-                         NEVER = {"never", TERM_LEVEL, no, 0, 0, SET_GAS, scribble, NULL, NULL},
-                         LATER = {"later", TERM_COARSE, yes, 0, 0, SET_GAS, scribble, NULL, NULL},
-                         SCRIBBLE = {"scribble", TERM_LEVEL, yes,  0,   0,
-                                     SET_GAS,    scribble,   NULL, NULL};
+#define TERM(name, when, wanted, reads, ghosts, apply)                                             \
+    {                                                                                              \
+        name, when, wanted, reads, ghosts, SET_GAS, apply, NULL, false, NULL                       \
+    }
+static const struct term HEAT = TERM("heat", TERM_LEVEL, yes, SET_GAS, SET_RHO, heat),
+                         NEVER = TERM("never", TERM_LEVEL, no, 0, 0, scribble),
+                         LATER = TERM("later", TERM_COARSE, yes, 0, 0, scribble),
+                         SCRIBBLE = TERM("scribble", TERM_LEVEL, yes, 0, 0, scribble);
 
 static void test_heat(void)
 {
