@@ -204,8 +204,8 @@ static void mark_dense(const struct sim *s, struct level *lv, double m_refine, c
 /* Makes out from masses alone which cells are dense. A cell's number is the sum of the parts of
  * clouds, and so is its mass if all particles have the mass `one`; each part is rounded to a
  * quantum of its own. At most as many particles as the box has reach a cell, so the two differ by
- * less than `error`. Returns false if a cell is too close to the threshold, or if particles differ,
- * on any rank: then the numbers are needed, and no cell is valid. (collective) */
+ * less than `error`. Returns false if a cell is too close to the threshold, or if particles differ:
+ * then the numbers are needed, and no cell is valid. For one rank. */
 static bool mark_by_mass(const struct sim *s, struct level *lv, double m_refine,
                          const struct sums *x)
 {
@@ -213,13 +213,13 @@ static bool mark_by_mass(const struct sim *s, struct level *lv, double m_refine,
     const int64_t begin = s->parts.first[lv->level], end = s->parts.n;
     double one = lv->level == s->mesh.levelmin ? a->alike : part_alike(&s->parts, begin, end);
     if (begin == end && end > 0) one = s->parts.m[0];
+    if (!(one > 0)) return false;
     double per_one = a->quantum / one,
            error = a->mass / one * (0.5 * NUMBER_QUANTUM + 0.5 * per_one + 0x1p-50) +
                    0x1p-48 * fabs(m_refine),
            vol = mesh_volume(&s->mesh, lv->level),
            unit = fmax(s->amr.refine.mass_sph / vol, s->phys.hydro.smallr);
-    int64_t unsure = !(one > 0), bits;
-    memcpy(&bits, &one, sizeof bits);
+    int64_t unsure = 0;
 #pragma omp parallel for schedule(static) reduction(+ : unsure) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
         double n[8];
@@ -236,9 +236,7 @@ static bool mark_by_mass(const struct sim *s, struct level *lv, double m_refine,
         }
         unsure += near;
     }
-    int64_t all[3] = {unsure, bits, -bits};
-    comm_max_i64(&s->comm, all, 3);
-    return all[0] == 0 && all[1] == -all[2];
+    return unsure == 0;
 }
 
 /* Allocates zeroed arrays for the sums that a level needs. Gas has a separate array where a
@@ -365,12 +363,12 @@ static double m_refine_of(const struct sim *s, int l)
 }
 
 /* Whether masses may tell which cells of level l are dense. mass_cut_refine is for particles of
- * several masses. All ranks decide alike; with devices each decides by itself where it deposits,
- * and a device has numbers. */
+ * several masses. On one rank alone: several would have to agree by a reduction a level, which takes
+ * longer than the numbers on many nodes. A device has numbers. */
 static bool by_mass(struct sim *s, int l)
 {
     const bool devices = s->par->run.gpu_poisson || s->par->run.gpu_particles;
-    return s->par->run.pic && !devices && !sinks_any(s->phys.sinks) &&
+    return s->par->run.pic && s->comm.size == 1 && !devices && !sinks_any(s->phys.sinks) &&
            s->par->poisson.cic_levelmax == 0 && s->par->refine.mass_cut_refine <= 0 &&
            --s->phys.matter.unsure[l] < 0;
 }
@@ -409,10 +407,9 @@ enum err sim_density(struct sim *s, int l, int icount)
     make_density(s, lv, &x);
     if (s->par->poisson.cic_levelmax > 0 && l > s->par->poisson.cic_levelmax) add_top(s, l);
     if (s->phys.grav.density_type > 0) add_analytic(s, l);
-    if (masses) { /* also after an error, since it is collective */
-        const enum err marked = mark_alike(s, l, m_refine, &x);
-        if (err == OK) err = marked;
-    } else if (counts)
+    if (masses)
+        err = err == OK ? mark_alike(s, l, m_refine, &x) : err;
+    else if (counts)
         mark_dense(s, lv, m_refine, &x);
     sums_free(&x);
     return err;
