@@ -114,6 +114,8 @@ def check_ptx(v):
 
 # fused multiply-add of doubles: vfmadd231sd …; fmadd, fmla …
 FUSED = re.compile(r'\t(vfn?m(?:add|sub)\w*|fn?m(?:add|sub)|fml[as])\s')
+# The source asks for these: rounding errors of products, by which HLLC compares quotients exactly.
+ASKED = re.compile(r'flux\.o vfmsub\w+pd$')
 
 
 def check_host(v):
@@ -130,7 +132,7 @@ def check_host(v):
         m = re.match(r'(\S+\.o): +file format', line)
         where = m[1] if m else where
         m = FUSED.search(line)
-        if m:
+        if m and not ASKED.match('%s %s' % (where, m[1])):
             bad.add((where, m[1]))
     v.same('objects with fused operations', sorted(bad), [])
 
