@@ -115,7 +115,7 @@ def check_ptx(v):
 # fused multiply-add of doubles: vfmadd231sd …; fmadd, fmla …
 FUSED = re.compile(r'\t(vfn?m(?:add|sub)\w*|fn?m(?:add|sub)|fml[as])\s')
 # The source asks for these: rounding errors of products, by which HLLC compares quotients exactly.
-ASKED = re.compile(r'flux\.o vfmsub\w+pd$')
+ASKED = re.compile(r'flux\.o vfmsub\w+[ps]d$')
 
 
 def check_host(v):
