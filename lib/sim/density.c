@@ -363,8 +363,8 @@ static double m_refine_of(const struct sim *s, int l)
 }
 
 /* Whether masses may tell which cells of level l are dense. mass_cut_refine is for particles of
- * several masses. On one rank alone: several would have to agree by a reduction a level, which takes
- * longer than the numbers on many nodes. A device has numbers. */
+ * several masses. On one rank alone: several would have to agree by a reduction a level, which on
+ * many nodes takes longer than the numbers. A device has numbers. */
 static bool by_mass(struct sim *s, int l)
 {
     const bool devices = s->par->run.gpu_poisson || s->par->run.gpu_particles;
