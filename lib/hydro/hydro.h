@@ -23,9 +23,9 @@ enum riemann {
 enum predictor { PREDICT_MUSCL, PREDICT_PLMDE };
 enum bound_type { BOUND_PERIODIC, BOUND_REFLECT, BOUND_OUTFLOW, BOUND_IMPOSED };
 
-/* What hydro_courant keeps from step to step; zeros at first. What the next one of a level needs is
- * found by the Godunov step before, for each row of new values while it is in the cache; whoever
- * changes the gas or the octs of the level in between forgets it. */
+/* Numbers that hydro_courant keeps from step to step; zeros at first. The Godunov step before finds
+ * the signal and the totals that the next call for a level needs, for each row of new values while
+ * it is in the cache; whoever changes the gas or the octs of the level in between forgets them. */
 enum { HYDRO_TOTALS = 5 };
 struct hydro_fresh {
     double last[LEVEL_MAX + 2]; /* the last signal of each level; 0: none */

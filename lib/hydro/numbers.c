@@ -299,7 +299,7 @@ static void totals_octs(void *ctx, lidx first, lidx n)
 
 /* ---- numbers of new rows ---- */
 
-/* What a thread has found in its rows: the highest signal, totals; n octs wait in part.x. */
+/* Numbers of the rows of a thread: the highest signal, totals; n octs wait in part.x. */
 struct gas_look {
     double max;
     struct limit limit; /* of max */

@@ -21,7 +21,7 @@ struct lineage_galaxy_par {
  * Conroy 2013), with log-normal scatter by the id of its particle and the output. */
 double lineage_stellar_mass(const struct lineage_galaxy_par *p, double mass, int64_t id);
 
-/* What a galaxy is: that of a main clump, of a sub-clump, of a clump that has merged. The numbers
+/* Kinds of galaxies: of a main clump, of a sub-clump, of a clump that has merged. The numbers
  * are those of RAMSES's light cones. */
 enum lineage_kind { LINEAGE_MAIN = 1, LINEAGE_SATELLITE, LINEAGE_ORPHAN };
 struct lineage_galaxy {

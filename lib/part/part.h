@@ -97,7 +97,7 @@ void part_append_dm(struct parts *p, int64_t n, int levelmin);
  * the start of its message. (collective) */
 MUST_USE enum err part_next_id(const struct parts *p, const struct comm *c, const char *what,
                                int64_t *next);
-/* The same, given the largest id, at least 0, of this rank. */
+/* First unused id as of part_next_id, given the largest id, at least 0, of this rank. */
 MUST_USE enum err part_id_after(int64_t max, const struct comm *c, const char *what, int64_t *next);
 
 /* Assigns rank and host on levelmin to particles anywhere, from their positions. Wraps

@@ -73,8 +73,8 @@ struct patch_reader {
     void *ctx;
 };
 
-/* What the highest signal hardly falls short of, if it was `last` before: cells that are certainly
- * below are looked at no further. A signal of a step is negative. */
+/* A signal that the highest one is expected to reach, if that was `last` before: cells that are
+ * certainly below are looked at no further. A signal of a step is negative. */
 static inline double patch_expected(double last)
 {
     if (!(last != 0.0)) return -HUGE_VAL;

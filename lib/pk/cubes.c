@@ -31,7 +31,7 @@ struct reach {
     double *w;
 };
 
-/* The same for a cube that is no larger than a cell, and for the cube half a cell further. */
+/* Weights of a cube no larger than a cell, and of the cube half a cell further. */
 struct kept {
     double x, size; /* size 0: empty */
     struct small {

@@ -373,7 +373,8 @@ static bool by_mass(struct sim *s, int l)
            --s->phys.matter.unsure[l] < 0;
 }
 
-/* Marks dense cells by masses, or else by numbers, which are deposited now. */
+/* Marks dense cells by masses, or else by numbers, which are deposited now; the masses, of which
+ * the density has been made, are then added a second time. */
 static enum err mark_alike(struct sim *s, int l, double m_refine, struct sums *x)
 {
     enum { AGAIN = 16 };
@@ -381,11 +382,9 @@ static enum err mark_alike(struct sim *s, int l, double m_refine, struct sums *x
     s->phys.matter.unsure[l] = 0;
     if (mark_by_mass(s, lv, m_refine, x)) return OK;
     s->phys.matter.unsure[l] = AGAIN;
-    struct sums y = sums_new(s, l, true, false);
-    enum err err = sim_parts_deposit(s, l, s->phys.matter.quantum, 0, 0, y.mass, y.number);
-    ghost_add_i64(&s->comm, &lv->plan, 1, &y.number);
-    mark_dense(s, lv, m_refine, &(struct sums){.number = y.number, .gas = x->gas});
-    sums_free(&y);
+    x->number = mem_zero(sizeof *x->number * (size_t)lv->noct + 1, "deposit");
+    enum err err = sim_parts_deposit(s, l, s->phys.matter.quantum, 0, 0, x->mass, x->number);
+    mark_dense(s, lv, m_refine, x);
     return err;
 }
 

@@ -70,17 +70,21 @@ static bool phi_is_solved(const struct sim *s)
     return !s->phys.grav.analytic && !s->device.grav && !s->check.ghosts;
 }
 
+static enum err phi_kept(struct sim *s, int l)
+{
+    keep_far(s, l);
+    ghosts_set(&s->mesh, l, PHI_OLD, ghosts_valid(&s->mesh, l, PHI));
+    return OK;
+}
+
 enum err step_keep_phi(struct sim *s, int l, int icount)
 {
-    struct mesh *m = &s->mesh;
-    struct level *lv = &m->lev[l];
+    struct level *lv = &s->mesh.lev[l];
     if (phi_is_solved(s))
         grav_keep(lv);
     else
         copy_phi(lv);
-    keep_far(s, l);
-    ghosts_set(m, l, PHI_OLD, ghosts_valid(m, l, PHI));
-    return OK;
+    return phi_kept(s, l);
 }
 
 enum err step_deposit(struct sim *s, int l, int icount)
@@ -136,9 +140,7 @@ enum err step_poisson(struct sim *s, int l, int icount)
 enum err step_first_phi(struct sim *s, int l, int icount)
 {
     copy_phi(&s->mesh.lev[l]);
-    keep_far(s, l);
-    ghosts_set(&s->mesh, l, PHI_OLD, ghosts_valid(&s->mesh, l, PHI));
-    return OK;
+    return phi_kept(s, l);
 }
 
 enum err step_force(struct sim *s, int l, int icount)
