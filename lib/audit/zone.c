@@ -96,13 +96,7 @@ static double sphere_far2(const struct zone *z, const double x[3])
 /* The first interval in lo..hi-1 that ends after this key. */
 static int64_t first_after(const struct zone *z, okey key, int64_t lo, int64_t hi)
 {
-    while (lo < hi) {
-        int64_t mid = lo + (hi - lo) / 2;
-        if (z->span[mid].to > key)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
+    MEM_BISECT(lo, hi, mid, z->span[mid].to <= key)
     return lo;
 }
 

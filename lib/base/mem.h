@@ -4,6 +4,7 @@
  * message that names the array. Names are string literals (lent, never copied). */
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -94,3 +95,15 @@ static inline void *mem_find(const void *key, const void *at, size_t n, size_t s
 {
     return n > 0 ? bsearch(key, at, n, size, order) : NULL;
 }
+
+/* Moves `lo` to the first index in lo..hi - 1 for which `below`, a condition on `mid`, is false; to
+ * hi if there is none. The condition holds for all indices before that one and for none behind it.
+ * `lo` and `hi` are variables of an integer type, and are equal afterwards; `mid` is a new name. */
+#define MEM_BISECT(lo, hi, mid, below)                                                             \
+    while ((lo) < (hi)) {                                                                          \
+        const int64_t mid = (lo) + ((hi) - (lo)) / 2;                                              \
+        if (below)                                                                                 \
+            (lo) = mid + 1;                                                                        \
+        else                                                                                       \
+            (hi) = mid;                                                                            \
+    }

@@ -33,13 +33,7 @@ static void set_row(const struct cone_slice *s, const struct cone_event *e,
 static int64_t first_of(const struct cone_galaxy *g, int64_t n, int64_t id)
 {
     int64_t lo = 0, hi = n;
-    while (lo < hi) {
-        const int64_t mid = lo + (hi - lo) / 2;
-        if (g[mid].id < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    MEM_BISECT(lo, hi, mid, g[mid].id < id)
     return lo;
 }
 

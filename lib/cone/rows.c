@@ -89,13 +89,7 @@ static int64_t below(const struct cone_rows *r, const uint64_t k[CONE_KEY])
 {
     int64_t lo = 0, hi = r->n;
     compared = CONE_KEY;
-    while (lo < hi) {
-        int64_t mid = lo + (hi - lo) / 2;
-        if (row_order(cone_row(r, mid), k) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    MEM_BISECT(lo, hi, mid, row_order(cone_row(r, mid), k) < 0)
     return lo;
 }
 

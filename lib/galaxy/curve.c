@@ -68,13 +68,7 @@ double curve_at(const struct curve *c, double r)
 {
     /* the interval k-1..k with r[k-1] < r <= r[k], as RAMSES finds it */
     int64_t low = 1, high = c->n - 1;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (r > c->r[middle])
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    MEM_BISECT(low, high, middle, r > c->r[middle])
     const double r0 = c->r[low - 1], v0 = c->v[low - 1];
     return v0 + (r - r0) * (c->v[low] - v0) / (c->r[low] - r0);
 }

@@ -41,13 +41,7 @@ static void reply_ids(const struct halo_list *l, const struct question *q, struc
     if (!p) return;
     const int64_t *id = l->member + p->first;
     int64_t low = 0, high = p->n, sent = 0;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (id[middle] <= q->after)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    MEM_BISECT(low, high, middle, id[middle] <= q->after)
     for (; low < p->n && (sent < q->max || id[low] == id[low - 1]); low++, sent++)
         add_reply(out, (struct reply){q->halo, id[low], 0});
     if (low < p->n) add_reply(out, (struct reply){q->halo, id[low - 1], 1});

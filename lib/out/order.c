@@ -10,13 +10,7 @@ static const int64_t ID_MASK = ((int64_t)1 << 56) - 1; /* bits of an id in a key
 
 static int64_t rows_below(const struct order *o, order_key k, int64_t lo, int64_t hi)
 {
-    while (lo < hi) {
-        int64_t mid = lo + (hi - lo) / 2;
-        if (o->fn(o->ctx, mid) < k)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    MEM_BISECT(lo, hi, mid, o->fn(o->ctx, mid) < k)
     return lo;
 }
 

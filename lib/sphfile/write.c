@@ -93,13 +93,7 @@ static enum err repeated(const struct sph_out *w, int64_t id)
 static int64_t count_ids(const struct sph_out *w, int64_t id, bool equal)
 {
     int64_t lo = 0, hi = w->p.n;
-    while (lo < hi) {
-        const int64_t mid = lo + (hi - lo) / 2, x = w->order[mid].id;
-        if (x < id || (equal && x == id))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    MEM_BISECT(lo, hi, mid, w->order[mid].id < id || (equal && w->order[mid].id == id))
     return lo;
 }
 
