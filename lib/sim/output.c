@@ -8,7 +8,7 @@
  *
  * A run does not wait for the disk: files are synced by a separate thread (out/publish.h). The
  * time-step reduction of each level also tells whether all ranks' files are on disk; the checkpoint
- * is then published, at the latest at the end of the coarse step. So at most one checkpoint is
+ * is then published, at the latest before the next one is written. So at most one checkpoint is
  * unpublished at a time, and none when the run ends, for whatever reason. */
 #include <dirent.h>
 #include <errno.h>
@@ -502,7 +502,7 @@ enum err sim_publish(struct sim *s)
 {
     struct sim_late *p = &s->run.late;
     if (!p->pending) return OK;
-    p->pending = p->done = false;
+    p->pending = p->told = p->done = false;
     timer_start("io");
     enum err e = out_publish(&p->out, &s->comm);
     if (e != OK) return failed(s, e, true);
@@ -512,6 +512,11 @@ enum err sim_publish(struct sim *s)
     log_info(" Wrote %s", s->run.out.last_good);
     remove_old(s);
     return OK;
+}
+
+enum err sim_publish_done(struct sim *s)
+{
+    return s->run.late.told && !s->run.late.done ? OK : sim_publish(s);
 }
 
 enum err sim_publish_last(struct sim *s, enum err why)
@@ -597,6 +602,8 @@ static enum err write_due(struct sim *s)
     struct due d = why_due(s);
     if (o->foutput == 0) pass_times(s);
     if (!is_due(&d)) return OK;
+    TRY(sim_publish(s)); /* the checkpoint before; if it is lost, this one replaces it */
+    d = why_due(s);
     TRY(sim_gather(s));
     TRY(sim_device_home(s, false));
     TRY(sim_parts_home(s)); /* the clump search moves particles */

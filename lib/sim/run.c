@@ -201,7 +201,7 @@ static enum err advance(struct sim *s)
         t = counts_get(s);
         /* between steps no rank reads shared memory, so trimming depends on no timing */
         comm_share_trim(s->comm.share);
-        TRY(sim_publish(s));
+        TRY(sim_publish_done(s));
         mem_trim(); /* buffers of an output are not kept for the next one */
         TRY(sim_report_lost(s, t.lost));
         sim_rt_report(s);

@@ -48,6 +48,7 @@ struct sim_out {
 /* The newest checkpoint, possibly not yet on disk (output.c). */
 struct sim_late {
     bool pending; /* a checkpoint waits for publication */
+    bool told;    /* a reduction since the hand-over has told whether all ranks are done */
     bool done;    /* all ranks' files of the checkpoint are on disk */
     bool vital;   /* a failure of the checkpoint ends the run */
     int number, step;
@@ -133,6 +134,9 @@ MUST_USE enum err sim_measure_missing(struct sim *s);
 /* output.c: waits until the pending checkpoint, if any, is on disk, and publishes it (collective,
  * agreed) */
 MUST_USE enum err sim_publish(struct sim *s);
+/* output.c: sim_publish at the end of a coarse step, if that need not wait, or if no reduction has
+ * told whether it need (collective, agreed) */
+MUST_USE enum err sim_publish_done(struct sim *s);
 /* output.c: sim_publish at the end of a run that ended with error `why` or OK; returns `why` if it
  * is an error, else that of sim_publish (collective, agreed) */
 MUST_USE enum err sim_publish_last(struct sim *s, enum err why);

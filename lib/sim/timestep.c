@@ -340,6 +340,7 @@ void sim_timestep_end(struct sim *s)
     s->amr.noct_min[l] = (int64_t)q->x[q->n];
     s->amr.noct_max[l] = (int64_t)-q->x[q->n + 1];
     s->diag.divb = -q->x[q->n + 3];
+    s->run.late.told = s->run.late.pending;
     s->run.late.done = s->run.late.pending && q->x[q->n + 2] > 0;
     if (l > s->mesh.levelmin)
         add_limit(q, "the coarser level", t->dtnew[l - 1] / t->nsubcycle[l - 1]);

@@ -264,11 +264,12 @@ def disk_full():
 
 
 def order(ranks):
-    """The disk of the last rank is slow: the run continues meanwhile; the checkpoint gets its name
-    after all syncs, and none if the last sync fails."""
+    """The disk of the last rank is slow: the run continues meanwhile, for several coarse steps; the
+    checkpoint gets its name after all syncs, and none if the last sync fails."""
     v = ptah.Verdict()
     s = Scenario('late', ranks)
     s.argv.remove('-q')
+    s.argv = ['run_params/nstepmax=5' if a == 'run_params/nstepmax=4' else a for a in s.argv]
     rank, log, slow = ranks - 1, os.path.abspath('order'), 0.05 if ranks == 1 else 0.25
     env = s.trouble(0, 'kill', rank, log, slow=slow)
     p = subprocess.Popen(s.argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -287,6 +288,8 @@ def order(ranks):
     v.same('it is told of once', said.count(name), 1)
     v.same('the run does not wait for its name', named, False)
     v.same('and tells it in time', said.find('Main step=      3') < said.find(name), True)
+    v.same('nor does the next coarse step', -1 < said.find('Main step=      4') < said.find(name),
+           True)
     syncs = [k for k, c in enumerate(calls) if c == 'fsync']
     last = max(k for k, c in enumerate(calls) if c == 'write')
     v.same('first all writes, then all syncs', last < syncs[0], True)
@@ -302,6 +305,10 @@ def order(ranks):
     v.same('the last sync fails: exit status, checkpoints, sentences',
            (r.status, found, len(said)), (2, {}, 1))
     v.same('what is left of it', left(), [])
+    s.argv = ['output_params/foutput=1' if a == 'output_params/foutput=3' else a for a in s.argv]
+    r, found = s.run(0, 'kill', rank, slow=slow)
+    v.same('a checkpoint at each step: exit status, checkpoints', (r.status, sorted(found)),
+           (0, ['output_%05d' % n for n in (3, 4, 5)]))
     v.end()
 
 
