@@ -514,9 +514,11 @@ enum err sim_publish(struct sim *s)
     return OK;
 }
 
+/* At the end of the run it waits: a checkpoint that is lost is then written by the last output. */
 enum err sim_publish_done(struct sim *s)
 {
-    return s->run.late.told && !s->run.late.done ? OK : sim_publish(s);
+    const bool works = s->run.late.told && !s->run.late.done;
+    return works && !sim_at_end(s) ? OK : sim_publish(s);
 }
 
 enum err sim_publish_last(struct sim *s, enum err why)

@@ -134,8 +134,8 @@ MUST_USE enum err sim_measure_missing(struct sim *s);
 /* output.c: waits until the pending checkpoint, if any, is on disk, and publishes it (collective,
  * agreed) */
 MUST_USE enum err sim_publish(struct sim *s);
-/* output.c: sim_publish at the end of a coarse step, if that need not wait, or if no reduction has
- * told whether it need (collective, agreed) */
+/* output.c: sim_publish at the end of a coarse step, unless a reduction has told that it would have
+ * to wait, and steps follow (collective, agreed) */
 MUST_USE enum err sim_publish_done(struct sim *s);
 /* output.c: sim_publish at the end of a run that ended with error `why` or OK; returns `why` if it
  * is an error, else that of sim_publish (collective, agreed) */
