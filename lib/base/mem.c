@@ -255,9 +255,14 @@ void *mem_zero(size_t bytes, const char *name)
 void *mem_zero_wide(size_t bytes, const char *name)
 {
     char *p = mem_new(bytes, name);
+    mem_wide(p);
+    return fill(p, bytes, 0);
+}
+
+void mem_wide(void *p)
+{
     const struct head *h = head_of(p);
     if (h->pages) pages_wide(h->pages, h->mapped);
-    return fill(p, bytes, 0);
 }
 
 void mem_touch(void *p)

@@ -45,6 +45,8 @@ void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the o
     }
 /* Takes the pages of a new block, which will soon be written, from the system by all threads. */
 void mem_touch(void *p);
+/* Asks the system for large pages of 2 MiB in a block from mem_new that has not been touched. */
+void mem_wide(void *p);
 /* Closes a stream of open_memstream; returns its text as a block of base/mem. */
 char *mem_close_text(FILE *f, char **text, const size_t *bytes, const char *name);
 /* Ends the program with a message after a library has run out of memory. */

@@ -29,11 +29,20 @@ static char *name_copy(const char *path)
 
 /* ---- writing ---- */
 
+/* A buffer whose pages, if they are new, are large: faulting small ones took as long as filling the
+ * buffer. */
+static char *buffer_new(size_t bytes)
+{
+    char *p = mem_new(bytes, "file buffer");
+    mem_wide(p);
+    return p;
+}
+
 void fort_create(struct fort_out *f, const char *path, fort_told *told, void *ctx)
 {
     *f = (struct fort_out){.fd = -1, .sub_max = FORT_SUB, .told = told, .told_ctx = ctx};
     f->path = name_copy(path);
-    f->buf = mem_new(BUF, "file buffer");
+    f->buf = buffer_new(BUF);
     f->err = file_create(path, &f->fd);
 }
 
@@ -174,7 +183,7 @@ static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n
 {
     struct fort_piece piece[2];
     int64_t bytes = n * (int64_t)elem, step = bytes + 2 * (int64_t)sizeof(int32_t), soon = 0;
-    if (f->beside && !f->rows[1]) f->rows[1] = mem_new(ROWS, "file buffer");
+    if (f->beside && !f->rows[1]) f->rows[1] = buffer_new(ROWS);
     flush(f);
     file_reserve(f->fd, f->at, nrow * step);
     write_lengths(f, nrow, (int32_t)bytes, step);
@@ -218,7 +227,7 @@ void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill 
 {
     BUG_ON(n * (int64_t)elem > FORT_SUB);
     if (f->err != OK) return;
-    if (!f->rows[0]) f->rows[0] = mem_new(ROWS, "file buffer");
+    if (!f->rows[0]) f->rows[0] = buffer_new(ROWS);
     int64_t chunk = chunk_of(nrow, elem);
     if (n > chunk) {
         table_in_pieces(f, nrow, elem, n, chunk, fill, ctx);

@@ -205,26 +205,35 @@ static int face_code(int face)
     return BOUNDARY_BOX + (face & 1 ? 1 : -1) * stride[face / 2];
 }
 
-/* Index of the cell of level-1 beyond a face of the oct's parent cell, also beyond the boundary of
- * the box; 0: not on this rank. */
-static int32_t neighbour_cell(const struct ramses_out *w, int level, lidx oct, int face)
+/* Numbers of an oct's parent, the last, and of the parent's neighbours across its faces; 0: not on
+ * this rank. Siblings follow each other, so the numbers are computed once for all of them. */
+enum { PARENT = 6 };
+struct kin {
+    lidx parent; /* -1: none yet */
+    int32_t number[PARENT + 1];
+};
+
+/* The number of the neighbour of oct p of a level across a face, also beyond the boundary. */
+static int32_t number_beyond(const struct ramses_out *w, int level, lidx p, int face)
 {
-    const struct level *lv = &w->o.m->lev[level], *up = &w->o.m->lev[level - 1];
-    int slot = oct_slot(lv, oct), bit = 1 << face / 2;
-    bool leaves = ((slot & bit) != 0) == (face & 1);
-    lidx p = lv->parent[oct];
-    if (leaves) {
-        lidx q = up->nbr[p][face];
-        int step = face & 1 ? 1 : -1, d = face / 2;
-        if (q == NBR_BOUNDARY && w->boundary_octs)
-            return index_of(w, slot ^ bit,
-                            boundary_octs_find(w->boundary_octs, level - 1, face_code(face), p));
-        if (q < 0)
-            q = mesh_find(up, okey_shift(up->key[p], level - 1, d == 0 ? step : 0,
-                                         d == 1 ? step : 0, d == 2 ? step : 0, NULL));
-        p = q;
-    }
-    return p < 0 ? 0 : cell_index(w, level - 1, p, slot ^ bit);
+    const struct level *lv = &w->o.m->lev[level];
+    lidx q = lv->nbr[p][face];
+    int step = face & 1 ? 1 : -1, d = face / 2;
+    if (q == NBR_BOUNDARY && w->boundary_octs)
+        return boundary_octs_find(w->boundary_octs, level, face_code(face), p);
+    if (q < 0)
+        q = mesh_find(lv, okey_shift(lv->key[p], level, d == 0 ? step : 0, d == 1 ? step : 0,
+                                     d == 2 ? step : 0, NULL));
+    return q < 0 ? 0 : w->number[level][q];
+}
+
+static void find_kin(const struct ramses_out *w, int level, lidx parent, struct kin *k)
+{
+    if (k->parent == parent) return;
+    k->parent = parent;
+    k->number[PARENT] = w->number[level - 1][parent];
+    for (int face = 0; face < 2 * w->o.h->ndim; face++)
+        k->number[face] = number_beyond(w, level - 1, parent, face);
 }
 
 /* Index of the cell of a level at coordinates x, which may be beyond the boundary; 0: not on this
@@ -308,17 +317,18 @@ static int links(const struct ramses_out *w)
 }
 
 /* Index of the cell beyond a face of the oct's parent cell, on level 1 a coarse cell. */
-static int32_t cell_beyond(const struct ramses_block *b, lidx oct, int face)
+static int32_t cell_beyond(const struct ramses_block *b, int slot, int face, const struct kin *k)
 {
-    if (b->level > 1) return neighbour_cell(b->w, b->level, oct, face);
-    int shift[3] = {0};
+    int shift[3] = {0}, bit = 1 << face / 2;
+    bool leaves = ((slot & bit) != 0) == (face & 1);
+    if (b->level > 1) return index_of(b->w, slot ^ bit, k->number[leaves ? face : PARENT]);
     shift[face / 2] = face & 1 ? 1 : -1;
     return coarse_cell(b->w, shift);
 }
 
 /* Fills father, nbor, son, cpu_map, flag1 of one oct: column i of the rows. */
 static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
-                     int32_t rows[LINKS][GAS_TILE], struct ranks *r)
+                     int32_t rows[LINKS][GAS_TILE], struct ranks *r, struct kin *k)
 {
     static const unsigned char unflagged[8];
     const struct ramses_out *w = b->w;
@@ -326,11 +336,12 @@ static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
     const lidx *child = lv->child[oct];
     const int32_t *number = w->number[b->level + 1];
     const unsigned char *flag = lv->flag ? lv->flag[oct] : unflagged;
+    const int slot = oct_slot(lv, oct);
     int row = 0, faces = 2 * w->o.h->ndim, cells = ramses_out_cells(w);
+    if (b->level > 1) find_kin(w, b->level, lv->parent[oct], k);
 #define NEXT_ROW rows[row++][i]
-    NEXT_ROW = b->level == 1 ? coarse_cell(w, (int[3]){0})
-                             : cell_index(w, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
-    for (int face = 0; face < faces; face++) NEXT_ROW = cell_beyond(b, oct, face);
+    NEXT_ROW = b->level == 1 ? coarse_cell(w, (int[3]){0}) : index_of(w, slot, k->number[PARENT]);
+    for (int face = 0; face < faces; face++) NEXT_ROW = cell_beyond(b, slot, face, k);
     for (int c = 0; c < cells; c++) NEXT_ROW = child[c] >= 0 ? number[child[c]] : 0;
     int rank[8];
     cell_ranks(w->o.d, b->level, lv->key[oct], r, rank);
@@ -385,8 +396,9 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
 {
     const struct ramses_block *b = ctx;
     struct ranks r = {~(okey)0, -1};
+    struct kin kin = {.parent = -1};
     int nrow = links(b->w);
-#pragma omp parallel for schedule(static) firstprivate(r)
+#pragma omp parallel for schedule(static) firstprivate(r, kin)
     for (int64_t at = 0; at < n; at += GAS_TILE) {
         int32_t tile[LINKS][GAS_TILE];
         int64_t k = n - at < GAS_TILE ? n - at : GAS_TILE;
@@ -397,7 +409,7 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
             if (beyond)
                 link_beyond(b, oct, beyond, i, tile);
             else
-                link_oct(b, oct, i, tile, &r);
+                link_oct(b, oct, i, tile, &r, &kin);
         }
         for (int row = 0; row < nrow; row++)
             memcpy(rows + (size_t)row * stride + sizeof **tile * (size_t)at, tile[row],
