@@ -1,9 +1,13 @@
 #include "ics/field.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "ics/split.h"
 
-enum { BLOCK_VALUES = 1 << 22 }; /* values read at a time, or two planes if these are larger */
+/* values read at a time, or two planes if these are larger: they stay in the cache until they are
+ * with their octs */
+enum { BLOCK_VALUES = 1 << 15 };
 
 /* Pointer to reals or to ids of cells; ids are not converted to floating point. */
 union values {
@@ -74,23 +78,39 @@ enum err ics_ids_read(const struct ics_layers *s, const char *name, int64_t (*va
     return read_values(s, name, true, (union values){.id = *val});
 }
 
+/* Reads layers k0..k1-1 and gives their values to the octs. */
+static enum err read_block(const struct ics_layers *s, struct ics_file *f, int64_t k0, int64_t k1,
+                           struct block *b, union values out)
+{
+    if (s->first[k0] == s->first[k1]) return OK;
+    TRY(read_layers(s, f, k0, k1, b));
+    scatter(s, b, s->first[k0], s->first[k1], out);
+    return OK;
+}
+
+/* Threads read blocks of layers side by side; of a split file one thread reads, since its blocks
+ * are opened in turns. */
 static enum err read_values(const struct ics_layers *s, const char *name, bool ids,
                             union values out)
 {
     struct ics_file f;
-    struct block b = {.ids = ids};
+    struct err_first trouble = {0};
     enum err err = OK;
-    int64_t step = BLOCK_VALUES / (2 * (int64_t)s->ic->head.n[0] * s->ic->head.n[1]) + 1;
+    const int64_t step = BLOCK_VALUES / (2 * (int64_t)s->ic->head.n[0] * s->ic->head.n[1]) + 1;
     TRY(ics_open(&f, s->ic->dir, name, s->cosmo));
     TRY_OUT(grafic_check_same(&f.whole, &s->ic->head, s->ic->first, s->cosmo));
-    for (int64_t k = 0; k < s->nz; k += step) {
-        int64_t end = k + step < s->nz ? k + step : s->nz;
-        if (s->first[k] == s->first[end]) continue;
-        TRY_OUT(read_layers(s, &f, k, end, &b));
-        scatter(s, &b, s->first[k], s->first[end], out);
+#pragma omp parallel if (f.nblock == 0)
+    {
+        struct block b = {.ids = ids};
+#pragma omp for schedule(dynamic)
+        for (int64_t k = 0; k < s->nz; k += step) {
+            const int64_t end = k + step < s->nz ? k + step : s->nz;
+            err_save(&trouble, read_block(s, &f, k, end, &b, out), (int)k);
+        }
+        mem_free(b.val.real);
     }
+    err = err_restore(&trouble);
 out:
-    mem_free(b.val.real);
     ics_close(&f);
     return err;
 }
@@ -145,23 +165,20 @@ static enum err read_layers(const struct ics_layers *s, struct ics_file *f, int6
     return OK;
 }
 
+/* Values are copied by pairs of cells along x; a real is as wide as an id. */
 static void scatter(const struct ics_layers *s, const struct block *b, lidx begin, lidx end,
                     union values out)
 {
-    int64_t row = s->ic->head.n[0];
-#pragma omp parallel for
+    const int64_t row = s->ic->head.n[0];
     for (lidx n = begin; n < end; n++) {
-        lidx i = s->oct[n];
+        const lidx i = s->oct[n];
         int64_t k[3];
         okey_coords(s->lv->key[i], k);
-        int64_t first = 2 * (k[2] - b->z0) * b->plane + 2 * (k[1] - b->y0) * row + 2 * k[0] -
-                        s->ic->off[0];
-        for (int c = 0; c < 8; c++) {
-            int64_t at = first + (c & 1) + (c >> 1 & 1) * row + (c >> 2) * b->plane;
-            if (b->ids)
-                out.id[8 * i + c] = b->val.id[at];
-            else
-                out.real[8 * i + c] = b->val.real[at];
+        const int64_t first = 2 * (k[2] - b->z0) * b->plane + 2 * (k[1] - b->y0) * row + 2 * k[0] -
+                              s->ic->off[0];
+        for (int c = 0; c < 8; c += 2) {
+            const int64_t at = first + (c >> 1 & 1) * row + (c >> 2) * b->plane;
+            memcpy(out.real + 8 * (int64_t)i + c, b->val.real + at, 2 * sizeof(double));
         }
     }
 }

@@ -300,7 +300,10 @@ static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers
     double min = v == 0 && g->cosmo ? 0.1 * g->par.omega_b / g->par.omega_m : -HUGE_VAL;
 #pragma omp parallel for
     for (lidx i = 0; i < s->lv->nown; i++)
-        for (int c = 0; c < 8; c++) q[i][c] = given ? fmax(base + factor * q[i][c], min) : base;
+        for (int c = 0; c < 8; c++) {
+            const double x = given ? base + factor * q[i][c] : base;
+            q[i][c] = given && x < min ? min : x;
+        }
     return OK;
 }
 

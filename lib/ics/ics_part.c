@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/pages.h"
 #include "ics/field.h"
 #include "ics/split.h"
 #include "io/ascii_part.h"
@@ -17,19 +18,27 @@
 static const char *const VEL[3] = {"ic_velcx", "ic_velcy", "ic_velcz"};
 static const char *const POS[3] = {"ic_poscx", "ic_poscy", "ic_poscz"};
 
+/* The cells of own octs of a level that become particles. */
+struct sources {
+    const struct ics_layers *s; /* lent */
+    const struct mesh *m;       /* lent */
+    int64_t n;
+    int64_t *first; /* [nown] number of cells in the octs before */
+    bool all;       /* all cells of all own octs become particles */
+};
+
 static enum err particles_local(const struct ics_grafic *g, const struct mesh *m, struct parts *p);
 static enum err particles_level(const struct ics_grafic *g, const struct mesh *m, int l,
                                 struct parts *p);
-static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
-                            const struct ics_layers *s, double (*val)[8], struct parts *p);
-static enum err mass_and_id(const struct ics_grafic *g, const struct mesh *m,
-                            const struct ics_layers *s, double (*val)[8], struct parts *p);
-static enum err particle_ids(const struct ics_grafic *g, const struct mesh *m,
-                             const struct ics_layers *s, int64_t *out);
-static int64_t source_count(const struct mesh *m, const struct level *lv);
-static void source_take(const struct mesh *m, const struct level *lv, double (*val)[8],
-                        double *out);
-static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c);
+static enum err phase_space(const struct ics_grafic *g, const struct sources *from,
+                            double (*val)[8], struct parts *p);
+static enum err mass_and_id(const struct ics_grafic *g, const struct sources *from,
+                            double (*val)[8], struct parts *p);
+static enum err particle_ids(const struct ics_grafic *g, const struct sources *from, int64_t *out);
+static void sources_find(const struct mesh *m, const struct ics_layers *s, struct sources *from);
+static enum err sources_read(const struct sources *from, const char *name, double (*val)[8],
+                             double *out);
+static int64_t cells_before(const struct ics_grafic *g, int l);
 
 enum err ics_grafic_particles(const struct ics_grafic *g, const struct mesh *m,
                               const struct comm *c, struct parts *p)
@@ -90,19 +99,23 @@ static enum err particles_level(const struct ics_grafic *g, const struct mesh *m
 {
     const struct level *lv = &m->lev[l];
     struct ics_layers s;
+    struct sources from = {0};
     enum err err = OK;
-    int64_t n = source_count(m, lv);
     double(*val)[8] = mem_new(sizeof *val * (size_t)lv->nown + 1, "ics values");
     TRY_OUT(ics_layers_new(g, m, l, &s));
-    part_append_dm(p, n, m->levelmin);
-    TRY_OUT(phase_space(g, m, &s, val, p));
-    TRY_OUT(mass_and_id(g, m, &s, val, p));
-    p->n += n;
+    sources_find(m, &s, &from);
+    part_append_dm(p, from.n, m->levelmin);
+    TRY_OUT(phase_space(g, &from, val, p));
+    TRY_OUT(mass_and_id(g, &from, val, p));
+    p->n += from.n;
 out:
     ics_layers_free(&s);
+    mem_free(from.first);
     mem_free(val);
     return err;
 }
+
+/* ---- cells that become particles ---- */
 
 /* Whether a cell becomes a particle: a leaf, or any cell of a level that the base mesh covers. */
 static bool is_source(const struct mesh *m, const struct level *lv, lidx i, int c)
@@ -110,23 +123,86 @@ static bool is_source(const struct mesh *m, const struct level *lv, lidx i, int 
     return lv->level < m->levelmin || lv->child[i][c] < 0;
 }
 
-static void source_centers(const struct mesh *m, const struct level *lv, int d, double *out)
+static void sources_find(const struct mesh *m, const struct ics_layers *s, struct sources *from)
 {
-    double dx = ldexp(1, -lv->level);
+    const struct level *lv = s->lv;
+    *from = (struct sources){.s = s, .m = m};
+    from->first = mem_new(sizeof *from->first * (size_t)lv->nown + 1, "ics values");
     for (lidx i = 0; i < lv->nown; i++) {
-        int64_t k[3];
-        okey_coords(lv->key[i], k);
+        from->first[i] = from->n;
+        for (int c = 0; c < 8; c++) from->n += is_source(m, lv, i, c);
+    }
+    from->all = from->n == 8 * (int64_t)lv->nown;
+}
+
+/* Reads the values of a file at these cells, with val as scratch where not all cells count. */
+static enum err sources_read(const struct sources *from, const char *name, double (*val)[8],
+                             double *out)
+{
+    const struct level *lv = from->s->lv;
+    if (from->all) return ics_field_read(from->s, name, (double(*)[8])out);
+    TRY(ics_field_read(from->s, name, val));
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++) {
+        double *to = out + from->first[i];
         for (int c = 0; c < 8; c++)
-            if (is_source(m, lv, i, c)) *out++ = ((double)(2 * k[d] + (c >> d & 1)) + 0.5) * dx;
+            if (is_source(from->m, lv, i, c)) *to++ = val[i][c];
+    }
+    return OK;
+}
+
+/* ---- positions and velocities ---- */
+
+/* Converts values of the files to a position and a velocity. */
+struct motion {
+    bool files; /* there are files of displacements */
+    double scale, vfact, growth, boxlen, rate;
+};
+
+static void move(const struct motion *t, double center, double *x, double *v)
+{
+    const double psi = t->scale * *v / t->vfact,
+                 to = center + (t->files ? t->growth * (*x / t->boxlen) : psi);
+    *x = to < 0 ? to + 1 : to >= 1 ? to - 1 : to;
+    *v = t->rate * psi;
+}
+
+/* Moves the particles of all octs along axis d. */
+static void move_all(const struct sources *from, const struct motion *t, int d, double *x,
+                     double *v)
+{
+    const struct level *lv = from->s->lv;
+    const double dx = ldexp(1, -lv->level);
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t k[3], at = from->first[i];
+        double center[8];
+        okey_coords(lv->key[i], k);
+        for (int c = 0; c < 8; c++) center[c] = ((double)(2 * k[d] + (c >> d & 1)) + 0.5) * dx;
+        for (int c = 0; c < 8 && from->all; c++) move(t, center[c], &x[at + c], &v[at + c]);
+        for (int c = 0; c < 8 && !from->all; c++) {
+            if (!is_source(from->m, lv, i, c)) continue;
+            move(t, center[c], &x[at], &v[at]);
+            at++;
+        }
     }
 }
 
-static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
-                            const struct ics_layers *s, double (*val)[8], struct parts *p)
+/* Takes the pages of a new column from the system, many at a time: they are filled in the order of
+ * the files, one by one would take almost twice as long. */
+static void touch(void *column, int64_t n)
 {
-    const struct ics_level *ic = s->ic;
-    int64_t n = source_count(m, s->lv);
-    double dx = ldexp(1, -s->lv->level), rate = cosmo_vfact(&g->par, g->par.aexp_ini);
+    enum { PART = 1 << 13 };
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i += PART)
+        pages_touch((double *)column + i, sizeof(double) * (size_t)(n - i < PART ? n - i : PART));
+}
+
+static enum err phase_space(const struct ics_grafic *g, const struct sources *from,
+                            double (*val)[8], struct parts *p)
+{
+    const struct ics_level *ic = from->s->ic;
+    const double dx = ldexp(1, -from->s->lv->level);
     int files = 0;
     for (int d = 0; d < 3; d++) files += ics_exists(ic->dir, POS[d]);
     if (files != 0 && files != 3)
@@ -134,88 +210,73 @@ static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
              "%s: contains only %d of the files ic_poscx, ic_poscy, ic_poscz; give all three or "
              "none",
              ic->dir, files);
+    const struct motion t = {.files = files > 0,
+                             .scale = ic->growth * dx / ic->head.dx,
+                             .vfact = ic->vfact,
+                             .growth = ic->growth,
+                             .boxlen = g->par.boxlen_ini,
+                             .rate = cosmo_vfact(&g->par, g->par.aexp_ini)};
     for (int d = 0; d < 3; d++) {
         double *x = p->x[d] + p->n, *v = p->v[d] + p->n;
-        TRY(ics_field_read(s, VEL[d], val));
-        source_take(m, s->lv, val, v);
-        /* velocity to displacement */
-        for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->head.dx * v[i] / ic->vfact;
-        if (files) {
-            TRY(ics_field_read(s, POS[d], val));
-            source_take(m, s->lv, val, x);
-            for (int64_t i = 0; i < n; i++) x[i] = ic->growth * (x[i] / g->par.boxlen_ini);
-        } else {
-            memcpy(x, v, sizeof *x * (size_t)n);
-        }
-        double *center = mem_new(sizeof *center * (size_t)n + 1, "ics values");
-        source_centers(m, s->lv, d, center);
-        for (int64_t i = 0; i < n; i++) {
-            x[i] = center[i] + x[i];
-            x[i] = x[i] < 0 ? x[i] + 1 : x[i] >= 1 ? x[i] - 1 : x[i];
-            v[i] = rate * v[i];
-        }
-        mem_free(center);
+        touch(x, from->n);
+        touch(v, from->n);
+        TRY(sources_read(from, VEL[d], val, v));
+        if (files) TRY(sources_read(from, POS[d], val, x));
+        move_all(from, &t, d, x, v);
     }
     return OK;
 }
 
-static enum err mass_and_id(const struct ics_grafic *g, const struct mesh *m,
-                            const struct ics_layers *s, double (*val)[8], struct parts *p)
+/* ---- masses and ids ---- */
+
+static enum err mass_and_id(const struct ics_grafic *g, const struct sources *from,
+                            double (*val)[8], struct parts *p)
 {
-    const struct level *lv = s->lv;
-    int64_t n = source_count(m, lv), at = p->n;
-    double cell = ldexp(1, -3 * lv->level), dark = 1 - g->par.omega_b / g->par.omega_m;
-    bool given = ics_exists(s->ic->dir, "ic_massc");
-    if (given) {
-        TRY(ics_field_read(s, "ic_massc", val));
-        source_take(m, lv, val, p->m + at);
-    }
-    for (int64_t i = at; i < at + n; i++) p->m[i] = cell * (given ? p->m[i] : dark);
-    return particle_ids(g, m, s, p->id + at);
+    double *m = p->m + p->n, cell = ldexp(1, -3 * from->s->lv->level),
+           dark = 1 - g->par.omega_b / g->par.omega_m;
+    const bool given = ics_exists(from->s->ic->dir, "ic_massc");
+    touch(m, from->n);
+    touch(p->id + p->n, from->n);
+    if (given) TRY(sources_read(from, "ic_massc", val, m));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < from->n; i++) m[i] = cell * (given ? m[i] : dark);
+    return particle_ids(g, from, p->id + p->n);
 }
 
-static enum err particle_ids(const struct ics_grafic *g, const struct mesh *m,
-                             const struct ics_layers *s, int64_t *out)
+/* Ids of a file, or indices of cells among the cells of all files, from 1, in the order level, z,
+ * y, x. */
+static enum err particle_ids(const struct ics_grafic *g, const struct sources *from, int64_t *out)
 {
-    const struct level *lv = s->lv;
+    const struct level *lv = from->s->lv;
+    const struct ics_level *ic = from->s->ic;
+    const int64_t before = cells_before(g, lv->level);
     enum err err = OK;
     int64_t(*id)[8] = NULL;
-    if (ics_exists(s->ic->dir, "ic_particle_ids")) {
+    if (ics_exists(ic->dir, "ic_particle_ids")) {
         id = mem_new(sizeof *id * (size_t)lv->nown + 1, "ics values");
-        TRY_OUT(ics_ids_read(s, "ic_particle_ids", id));
+        TRY_OUT(ics_ids_read(from->s, "ic_particle_ids", id));
     }
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int c = 0; c < 8; c++)
-            if (is_source(m, lv, i, c))
-                *out++ = id ? id[i][c] : cell_rank(g, lv->level, lv->key[i], c) + 1;
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t *to = out + from->first[i], k[3], x[3];
+        okey_coords(lv->key[i], k);
+        for (int c = 0; c < 8; c++) {
+            if (!from->all && !is_source(from->m, lv, i, c)) continue;
+            for (int d = 0; d < 3; d++) x[d] = 2 * k[d] + (c >> d & 1) - ic->off[d];
+            *to++ = id ? id[i][c]
+                       : before + (x[2] * ic->head.n[1] + x[1]) * ic->head.n[0] + x[0] + 1;
+        }
+    }
 out:
     mem_free(id);
     return err;
 }
 
-static int64_t source_count(const struct mesh *m, const struct level *lv)
+/* Number of cells in the files of coarser levels. */
+static int64_t cells_before(const struct ics_grafic *g, int l)
 {
-    int64_t n = 0;
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int c = 0; c < 8; c++) n += is_source(m, lv, i, c);
-    return n;
-}
-
-static void source_take(const struct mesh *m, const struct level *lv, double (*val)[8], double *out)
-{
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int c = 0; c < 8; c++)
-            if (is_source(m, lv, i, c)) *out++ = val[i][c];
-}
-
-/* Index of a cell among the cells of all files, from 0, in the order level, z, y, x. */
-static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c)
-{
-    int64_t before = 0, x[3];
+    int64_t before = 0;
     for (int k = g->levelmin; k < l; k++)
         before += (int64_t)g->lev[k].head.n[0] * g->lev[k].head.n[1] * g->lev[k].head.n[2];
-    const struct ics_level *ic = &g->lev[l];
-    okey_coords(key, x);
-    for (int d = 0; d < 3; d++) x[d] = 2 * x[d] + (c >> d & 1) - ic->off[d];
-    return before + (x[2] * ic->head.n[1] + x[1]) * ic->head.n[0] + x[0];
+    return before;
 }
