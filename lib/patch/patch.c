@@ -39,6 +39,7 @@ static void update_tiles(struct update *up, const struct patch_how *o);
 static void fields_new(struct update *up);
 static void fields_replace(struct update *up, double (**old)[8]);
 static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
+static void tile_soon(struct sweep *s, void *ctx, int y, int z);
 static void tile_edges(struct sweep *s, void *ctx, int k);
 static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part);
 static void tile_ready(struct sweep *s, void *ctx, int y, int z);
@@ -83,6 +84,7 @@ static void tile_advance(struct sweep *s, struct update *up, const struct tile *
     struct sweep_user user = {.reserve = tile_reserve, .ready = tile_ready, .ctx = up};
     if (up->m->lev[up->l].reflux[up->law->system].row) {
         user.faces = tile_faces;
+        user.soon = tile_soon;
         user.edges = tile_edges;
     }
     sweep_run(s, up->m, up->l, t, &user);
@@ -221,6 +223,22 @@ static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const do
             register_add(s, row, flux + 2 * x, 2, 1, sign);
         else
             register_add(s, row, flux + 2 * x, 2, 2, sign);
+    }
+}
+
+/* Prefetches the registers of a row: the first fluxes of a row come a thousand cycles later. */
+static void tile_soon(struct sweep *s, void *ctx, int y, int z)
+{
+    const struct update *up = ctx;
+    const struct slots *p = &s->slots;
+    const struct reflux *r = &up->m->lev[up->l].reflux[s->law->system];
+    for (unsigned faces = p->exposed_any[z + 1][y + 1]; faces; faces &= faces - 1) {
+        const int f = __builtin_ctz(faces);
+        for (uint32_t octs = p->exposed[f][z + 1][y + 1]; octs; octs &= octs - 1) {
+            const double *row = reflux_row(r, slot_row(p, y, z)[__builtin_ctz(octs)]);
+            __builtin_prefetch(row + f * s->nflux, 1);
+            __builtin_prefetch(row + f * s->nflux + s->nflux - 1, 1);
+        }
     }
 }
 

@@ -90,6 +90,7 @@ INLINE void strip_advance(struct sweep *s, const struct sweep_user *user, int y,
 {
     int last = 2 * s->slots.tile->t[2];
     strip_fetch(s, user, y, k, at.own, 0);
+    if (user->soon && at.own && !(k & 1)) user->soon(s, user->ctx, y, k >> 1);
     strip_trace(s, y, k, at);
     if (k < 0) return;
     strip_fetch(s, user, y, k, at.own, 1);

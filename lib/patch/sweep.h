@@ -101,6 +101,8 @@ struct sweep_user {
     void (*edges)(struct sweep *s, void *ctx, int k);
     /* Announces a part (slots_part) of the own octs (y,z), which will be ready soon. */
     void (*reserve)(struct sweep *s, void *ctx, int y, int z, int part);
+    /* Announces that `faces` is called next for the own octs (y,z); may be NULL. */
+    void (*soon)(struct sweep *s, void *ctx, int y, int z);
     /* Called when sum holds the new values of the own octs (y,z). */
     void (*ready)(struct sweep *s, void *ctx, int y, int z);
     void *ctx;
