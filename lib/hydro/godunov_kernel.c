@@ -12,7 +12,12 @@ enum { GAS = GAS_SCALARS };
 #define LAW_SYSTEM REFLUX_GAS
 #define LAW_MIRRORED(a, f) ((a)->par->bound[f] == BOUND_REFLECT)
 #define LAW_LIMITER enum slope
-#define LAW_SOLVER enum riemann
+#define LAW_SOLVER struct solver
+/* A Riemann solver, of gas with non-thermal energies if `mixed`. */
+struct solver {
+    enum riemann kind;
+    bool mixed;
+};
 #include "patch/godunov.h"
 
 #include "hydro/expansion_dev.h"
@@ -113,13 +118,13 @@ DEV_FN struct hydro_slope3 slopes_of(enum slope type, const double *q, int at, d
     return hydro_slopes(type, q + at - P, q + at, q + at + P, W, theta);
 }
 
-/* Adds the slopes of the non-thermal pressures to those of the pressure. */
-DEV_FN_OUT struct hydro_slope3 slopes_total(const struct godunov_args *a, const struct work *k,
-                                            enum slope type, int at, struct hydro_slope3 p)
+/* Adds the slopes of the n non-thermal pressures, q, to those of the pressure. */
+DEV_FN_OUT struct hydro_slope3 slopes_total(const double *q, int n, enum slope type, int at,
+                                            double theta, struct hydro_slope3 p)
 {
     struct hydro_slope3 sum = {0.0, 0.0, 0.0, 0.0};
-    for (int n = 0; n < a->nener; n++) {
-        const struct hydro_slope3 e = slopes_of(type, scalars_of(k) + n * CELLS, at, a->gas.theta);
+    for (; n > 0; n--, q += CELLS) {
+        const struct hydro_slope3 e = slopes_of(type, q, at, theta);
         sum.x += e.x, sum.y += e.y, sum.z += e.z;
     }
     p.x += sum.x, p.y += sum.y, p.z += sum.z;
@@ -137,7 +142,8 @@ DEV_FN void law_rates(const struct godunov_args *a, const struct work *k, struct
                         p = slopes_of(type, s->q[4], at, theta);
     const struct hydro_velocity x = {u.c, v.c, w.c};
     const double div = u.x + v.y + w.z, volume = 1.0 / r.c;
-    const struct hydro_slope3 total = a->nener ? slopes_total(a, k, type, at, p) : p;
+    const struct hydro_slope3 total =
+        a->nener ? slopes_total(scalars_of(k), a->nener, type, at, theta, p) : p;
     s->rate[0][to] = hydro_rate_density(x, r, div) * h;
     s->rate[1][to] = hydro_rate_velocity(x, u, total.x, volume) * h;
     s->rate[2][to] = hydro_rate_velocity(x, v, total.y, volume) * h;
@@ -268,7 +274,7 @@ DEV_FN_OUT struct hydro_flux mixed_flux(const struct godunov_args *a, const stru
 
 DEV_FN void law_flux(const struct godunov_args *a, const struct work *k,
                      const struct godunov_shared *s, const struct face *f, enum slope type,
-                     enum riemann rs)
+                     struct solver rs)
 {
     const double dtdx = a->p.dt / a->p.dx, smallr = a->gas.smallr, theta = a->gas.theta;
     const int dir = f->dir, n = 1 + dir, t1 = dir == 0 ? 2 : 1, t2 = dir == 2 ? 2 : 3;
@@ -279,8 +285,8 @@ DEV_FN void law_flux(const struct godunov_args *a, const struct work *k,
     struct hydro_state L = {hydro_floor_density(r.l, s->q[0][f->at - f->step], smallr), u.l, v.l,
                             w.l, p.l},
                        R = {hydro_floor_density(r.r, s->q[0][f->at], smallr), u.r, v.r, w.r, p.r};
-    struct hydro_flux x = a->nener ? mixed_flux(a, k, s, f, type, rs, L, R)
-                                   : hydro_face_solve(rs, L, R, a->gas);
+    struct hydro_flux x = rs.mixed ? mixed_flux(a, k, s, f, type, rs.kind, L, R)
+                                   : hydro_face_solve(rs.kind, L, R, a->gas);
     const double mass = x.r * dtdx, left = x.left * dtdx;
     F[0] = mass;
     F[n * ALL] = x.u * dtdx;
@@ -296,13 +302,25 @@ DEV_FN void law_flux(const struct godunov_args *a, const struct work *k,
     F[(a->p.nvar + 1) * ALL] = x.eint * dtdx;
 }
 
+/* All fluxes of gas with non-thermal energies. A call for each face would make the compiler keep the
+ * values of a face in memory for gas without them, too; so do addresses of k and b. */
+DEV_FN_OUT void mixed_fluxes(const struct godunov_args *a, struct work k, struct godunov_shared *s,
+                             struct dev_block b, enum slope type)
+{
+    fluxes(a, &k, s, &b, type, (struct solver){a->riemann, true});
+}
+
 DEV_FN void law_fluxes(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
                        struct dev_block *b, enum slope type)
 {
+    if (a->nener) {
+        mixed_fluxes(a, *k, s, *b, type);
+        return;
+    }
     switch (a->riemann) {
 #define RIEMANN(name, text, flux)                                                                  \
     case RIEMANN_##name:                                                                           \
-        fluxes(a, k, s, b, type, RIEMANN_##name);                                                  \
+        fluxes(a, k, s, b, type, (struct solver){RIEMANN_##name, false});                          \
         break;
 #define ITERATED(name, text)                                                                       \
     case RIEMANN_##name:                                                                           \
