@@ -34,7 +34,8 @@ struct dev_ops {
     void (*move)(void *dev, void *stream, enum dev_way way, void *to, const void *from,
                  size_t bytes);
     void (*fill)(void *dev, void *stream, void *to, int byte, size_t bytes);
-    void (*launch)(void *dev, void *stream, const struct dev_kernel *k, int64_t blocks,
+    /* stages: 0, or number of stages of a kernel of dev/stages.h */
+    void (*launch)(void *dev, void *stream, const struct dev_kernel *k, int64_t blocks, int stages,
                    const void *args);
     void (*scan)(void *dev, void *stream, int32_t *to, const int32_t *from, int64_t n);
     void (*sort)(void *dev, void *stream, uint64_t *key, int32_t *value, int64_t n);

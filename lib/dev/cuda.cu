@@ -265,7 +265,7 @@ static void cuda_fill(void *dev, void *stream, void *to, int byte, size_t bytes)
 }
 
 static void cuda_launch(void *dev, void *stream, const struct dev_kernel *k, int64_t blocks,
-                        const void *args)
+                        int stages, const void *args)
 {
     struct cuda_dev *d = (struct cuda_dev *)dev;
     struct timed t = {k->name, blocks, NULL, NULL, d->timed};

@@ -8,6 +8,7 @@
 #include "base/timer.h"
 #include "dev/backend.h"
 #include "dev/kernel.h"
+#include "dev/stages.h"
 
 enum {
     DEV_LAUNCHES = 2048, /* maximum kernels times sizes */
@@ -456,15 +457,35 @@ void dev_fill(struct dev_stream *s, void *to, int byte, size_t bytes)
     s->dev->ops->fill(s->dev->of, s->of, to, byte, bytes);
 }
 
-void dev_launch(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks, const void *args)
+static void launch(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks, int stages,
+                   const void *args)
 {
-    if (blocks == 0) return;
-    BUG_ON(blocks < 0 || blocks > INT32_MAX);
     s->busy = true;
     s->dev->count.launches++;
     s->dev->count.blocks += blocks;
     count(s->dev, k->name, blocks);
-    s->dev->ops->launch(s->dev->of, s->of, k, blocks, args);
+    s->dev->ops->launch(s->dev->of, s->of, k, blocks, stages, args);
+}
+
+void dev_launch(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks, const void *args)
+{
+    if (blocks == 0) return;
+    BUG_ON(blocks < 0 || blocks > INT32_MAX);
+    launch(s, k, blocks, 0, args);
+}
+
+void dev_launch_stages(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks,
+                       const void *args)
+{
+    const int stages = ((const struct dev_stages *)args)->stages;
+    if (blocks == 0 || stages == 0) return;
+    BUG_ON(blocks < 0 || blocks > dev_processors(s->dev) || stages < 0);
+    launch(s, k, blocks, stages, args);
+}
+
+void dev_stage_count(struct dev_stream *s, const char *name, int64_t blocks)
+{
+    count(s->dev, name, blocks);
 }
 
 void dev_scan(struct dev_stream *s, int32_t *to, const int32_t *from, int64_t n)

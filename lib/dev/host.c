@@ -15,6 +15,7 @@
 #include "dev/backend.h"
 #include "dev/host_memory.h"
 #include "dev/kernel.h"
+#include "dev/stages.h"
 
 enum { STREAMS = 64, ARGS = 4096 };
 enum kind { MOVE, FILL, LAUNCH, RECORD, AFTER, SCAN, SORT };
@@ -28,7 +29,7 @@ struct op {
     enum dev_way way;
     void *to;
     const void *from;
-    int byte;
+    int byte, stages;
     int64_t n; /* number of bytes, blocks or elements, or number of a record */
     const struct dev_kernel *kernel;
     struct host_event *event;
@@ -127,10 +128,14 @@ static void host_fill(void *dev, void *stream, void *to, int byte, size_t bytes)
 }
 
 static void host_launch(void *dev, void *stream, const struct dev_kernel *k, int64_t blocks,
-                        const void *args)
+                        int stages, const void *args)
 {
     BUG_ON(k->args > ARGS);
-    struct op op = {.kind = LAUNCH, .kernel = k, .n = blocks, .args = mem_new(k->args, "device")};
+    struct op op = {.kind = LAUNCH,
+                    .kernel = k,
+                    .n = blocks,
+                    .stages = stages,
+                    .args = mem_new(k->args, "device")};
     memcpy(op.args, args, k->args);
     put(stream, op);
 }
@@ -160,7 +165,7 @@ static void host_sort(void *dev, void *stream, uint64_t *key, int32_t *value, in
 /* ---- execution ---- */
 
 /* Runs the blocks of a launch in parallel, in random order. */
-static void run_launch(struct host_dev *d, const struct op *op)
+static void run_blocks(struct host_dev *d, const struct op *op)
 {
     const struct dev_kernel *k = op->kernel;
     uint64_t random = d->seed ? dev_random(&d->random) | 1 : 0;
@@ -178,6 +183,17 @@ static void run_launch(struct host_dev *d, const struct op *op)
             k->host(op->args, shared, &b);
         }
         mem_free(shared);
+    }
+}
+
+/* Runs a launch: its blocks, once for each stage. */
+static void run_launch(struct host_dev *d, const struct op *op)
+{
+    struct dev_stages *each = op->args;
+    if (op->stages == 0) run_blocks(d, op);
+    for (int i = 0; i < op->stages; i++) {
+        each->stage = i;
+        run_blocks(d, op);
     }
 }
 

@@ -40,11 +40,12 @@ bool mg_dev_has(const struct mg_dev *g, const struct mesh *m, int l);
 
 /* ---- mg_dev.c ---- */
 
-/* Runs one cycle of the top level, whose u is PHI of the device mesh. Levels of at most `low` octs
- * in total take one launch. norm[0], norm[1]: device sums (struct sum, NULL: none) to which
- * residual² before and after the correction is added. */
-void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int64_t low,
-                  bool safe, int64_t *const norm[2]);
+/* Runs n cycles of the top level, whose u is PHI of the device mesh. Levels of at most `low` octs
+ * in total are processed by one block. To device sums (struct sum) is added residual² before the
+ * first correction (before; NULL: not) and after each (after[n]). All cycles take one launch if
+ * that saves time: of 1024 threads on each multiprocessor. */
+void mg_dev_cycles(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int64_t low,
+                   bool safe, int n, int64_t *before, int64_t *after);
 
 struct mg_dev_level mg_dev_view(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8],
                                 int k);

@@ -172,13 +172,16 @@ static enum err norms_get(struct grav_dev *d, const struct mesh *m, int l, int f
     return OK;
 }
 
-static void cycle(struct grav_dev *d, int l, int n, const struct grav_par *p)
+/* Runs cycles first … last. */
+static void cycles(struct grav_dev *d, int l, int first, int last, const struct grav_par *p)
 {
-    int64_t *const norm[2] = {n == 0 ? norm_dev(d, 0) : NULL, norm_dev(d, n + 1)};
-    if (d->comm->size > 1)
-        mg_ranks_cycle(d, l, d->rhs.p, p->safe[l], norm);
-    else
-        mg_dev_cycle(&d->mg[l], d->mirror, d->rhs.p, p->mg_shared_octs, p->safe[l], norm);
+    int64_t *before = first == 0 ? norm_dev(d, 0) : NULL;
+    if (d->comm->size == 1)
+        mg_dev_cycles(&d->mg[l], d->mirror, d->rhs.p, p->mg_shared_octs, p->safe[l],
+                      last + 1 - first, before, norm_dev(d, first + 1));
+    for (int n = first; n <= last && d->comm->size > 1; n++)
+        mg_ranks_cycle(d, l, d->rhs.p, p->safe[l],
+                       (int64_t *const[2]){n == 0 ? before : NULL, norm_dev(d, n + 1)});
 }
 
 /* Iterates like iterate of grav.c. With `late` the host waits only for cycles whose error may have
@@ -193,9 +196,9 @@ static enum err iterate(struct grav_dev *d, const struct mesh *m, int l, double 
     *rep = (struct grav_report){0};
     *again = false;
     dev_fill(d->stream, d->norm, 0, sizeof d->norm_here);
-    for (int n = 0; !ends; n++) {
-        cycle(d, l, n, p);
-        if (late && grav_error_late(p, l, n)) continue;
+    for (int n = 0, begin = 0; !ends; begin = ++n) {
+        while (late && grav_error_late(p, l, n)) n++;
+        cycles(d, l, begin, n, p);
         const int first = known > 0 ? known + 1 : 0;
         TRY(norms_get(d, m, l, first, n + 2 - first, norm));
         for (; known <= n; known++) {

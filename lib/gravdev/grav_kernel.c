@@ -224,7 +224,8 @@ DEV_FN void low_up(const struct mg_low_args *a, int k, struct mg_low_shared *s, 
     low_sweeps(&fine, a->safe, MG_SWEEPS, b);
 }
 
-KERNEL(mg_low, struct mg_low_args, struct mg_low_shared, MG_LOW_THREADS)
+/* A cycle of levels 0 … a->n - 1. */
+DEV_FN void low_cycle(const struct mg_low_args *a, struct mg_low_shared *s, struct dev_block *b)
 {
     const int top = a->n - 1;
     low_begin(a, s, b);
@@ -237,6 +238,72 @@ KERNEL(mg_low, struct mg_low_args, struct mg_low_shared, MG_LOW_THREADS)
     if (a->norm[1]) low_down(a, top, a->norm[1], s, b);
     PHASE (t, 8 * a->lev[top].n) {
         a->lev[top].u[t >> 3][t & 7] = s->u[a->first[top] + (t >> 3)][t & 7];
+    }
+}
+
+KERNEL(mg_low, struct mg_low_args, struct mg_low_shared, MG_LOW_THREADS)
+{
+    low_cycle(a, s, b);
+}
+
+/* ---- multigrid: cycles in one launch ---- */
+
+enum { MG_HALVES = 2 * MG_SWEEPS, MG_STAGES = MG_HALVES + 1 /* of a level, down or up */ };
+
+DEV_FN void stage_half(const struct mg_dev_level *g, bool red, bool safe, struct dev_block *b)
+{
+    PHASE (t, MG_LOW_THREADS) {
+        for (int64_t i = (int64_t)b->index * MG_LOW_THREADS + t; i < 4 * (int64_t)g->n;
+             i += (int64_t)b->count * MG_LOW_THREADS)
+            relax(g, red, safe, i >> 2, (int)(i & 3));
+    }
+}
+
+DEV_FN void stage_down(const struct mg_dev_level *g, const struct mg_dev_level *below,
+                       int64_t *norm, struct mg_low_shared *s, struct dev_block *b)
+{
+    if (norm) dev_sum_clear(&s->norm.sum, b);
+    for (int64_t first = (int64_t)b->index * LOW_ROWS; first < g->n;
+         first += (int64_t)b->count * LOW_ROWS) {
+        const int n = g->n - first < LOW_ROWS ? (int)(g->n - first) : LOW_ROWS;
+        residual_octs(g, below ? below->u : NULL, below ? below->rhs : NULL, NULL, first, n, s->row,
+                      s->term, norm ? &s->norm : NULL, b);
+    }
+    if (norm) dev_sum_flush(norm, &s->norm.sum, b);
+}
+
+DEV_FN void stage_up(const struct mg_dev_level *g, const struct mg_dev_level *fine,
+                     struct dev_block *b)
+{
+    PHASE (t, MG_LOW_THREADS) {
+        for (int64_t i = (int64_t)b->index * MG_LOW_THREADS + t; i < 64 * (int64_t)g->ncube;
+             i += (int64_t)b->count * MG_LOW_THREADS)
+            correct(g, fine, i >> 6, (int)(i >> 3 & 7), (int)(i & 7));
+    }
+}
+
+KERNEL_STAGES(mg_cycles, struct mg_cycles_args, struct mg_low_shared, MG_LOW_THREADS)
+{
+    const struct mg_dev_level *lev = a->low.lev;
+    const int top = a->levels - 1, m = a->levels - a->low.n, per = mg_stages(m);
+    const int cycle = stage / per, i = stage % per, up = i - MG_STAGES * m - 1;
+    int64_t *after = a->after + (int64_t)cycle * GRAV_NORM;
+    if (up < -1) {
+        const int k = top - i / MG_STAGES, step = i % MG_STAGES;
+        if (step < MG_HALVES)
+            stage_half(&lev[k], step % 2 == 0, a->low.safe, b);
+        else
+            stage_down(&lev[k], &lev[k - 1], k == top && cycle == 0 ? a->before : NULL, s, b);
+    } else if (up == -1) {
+        if (b->index == 0) low_cycle(&a->low, s, b);
+    } else if (up < MG_STAGES * m) {
+        const int k = a->low.n + up / MG_STAGES, step = up % MG_STAGES;
+        if (step == 0)
+            stage_up(&lev[k - 1], &lev[k], b);
+        else
+            stage_half(&lev[k], step % 2 == 1, a->low.safe, b);
+    } else {
+        stage_down(&lev[top], NULL, after, s, b);
     }
 }
 

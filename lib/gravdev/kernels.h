@@ -2,7 +2,7 @@
  * including those of the mesh, are device addresses. Private to gravdev. */
 #pragma once
 #include "base/sum.h"
-#include "dev/kernel.h"
+#include "dev/stages.h"
 #include "grav/interpol_kern.h"
 #include "grav/mg.h"
 
@@ -11,7 +11,8 @@ enum {
     GRAV_NORM = sizeof(struct sum) / 8, /* numbers in a norm, a struct sum */
     MG_LOW_OCTS = 960,                  /* maximum octs, over all levels, of a cycle in one block */
     MG_LOW_LEVELS = 21,                 /* maximum levels of a cycle in one block */
-    MG_LOW_THREADS = 1024
+    MG_LOW_THREADS = 1024,
+    MG_CYCLE_OCTS = 1 << 16 /* maximum octs of the finest level of cycles in one launch */
 };
 
 /* A level of the hierarchy on the device (mg.h). */
@@ -65,6 +66,24 @@ struct mg_low_args {
     int64_t *norm[2];
     struct mg_dev_level lev[MG_LOW_LEVELS];
 };
+
+/* Cycles of levels 0 … levels-1 in one launch. low: as above, for the levels that one block
+ * processes, at least one; low.lev has all levels, and its norms are not used. norm: sums of
+ * residual² before the first cycle (NULL: not) and after[GRAV_NORM] of each. */
+struct mg_cycles_args {
+    struct dev_stages each;
+    int levels;
+    int64_t *before, *after;
+    struct mg_low_args low;
+};
+
+/* Stages of a cycle of which k levels are processed by all blocks: for each level, on the way down,
+ * half sweeps and a residual, on the way up a correction and half sweeps; the levels of one block;
+ * the last residual. */
+PTAH_HD int mg_stages(int k)
+{
+    return 2 * (2 * MG_SWEEPS + 1) * k + 2;
+}
 
 /* First guess of level l: interpolated, or (far_only) the monopole. far: now, and the one of φ_old
  * of level l-1. */
@@ -156,6 +175,7 @@ struct gas_mass_args {
 };
 
 #ifndef __CUDACC__
-extern const struct dev_kernel mg_half, mg_down, mg_restrict, mg_up, mg_low, phi_guess, phi_beyond,
-    phi_source, phi_repeat, phi_force, phi_energy, gas_moments, gas_deposit, gas_density, gas_mass;
+extern const struct dev_kernel mg_half, mg_down, mg_restrict, mg_up, mg_low, mg_cycles, phi_guess,
+    phi_beyond, phi_source, phi_repeat, phi_force, phi_energy, gas_moments, gas_deposit,
+    gas_density, gas_mass;
 #endif

@@ -1,5 +1,5 @@
-/* gravdev/mg_dev: the cycle; see dev_priv.h. A level needs ten launches in a cycle; small levels
- * are processed together by one block in one launch. The right-hand side and u of a cell without
+/* gravdev/mg_dev: the cycle; see dev_priv.h. A level needs ten launches in a cycle, or as many
+ * stages of one launch of several cycles; small levels are processed together by one block. The right-hand side and u of a cell without
  * children, or outside of the domain, are zero initially and never change, so restriction writes
  * only the other cells, and no launch is needed to clear them. */
 #include "gravdev/dev_priv.h"
@@ -66,11 +66,11 @@ static int low_level(const struct mg_dev *g, int64_t low)
     return g->top == g->bottom ? g->bottom - 1 : k; /* a top level needs a coarser level */
 }
 
-void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int64_t low,
+/* Runs a cycle by launches; levels up to `last` are processed by one block. */
+static void cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int last,
                   bool safe, int64_t *const norm[2])
 {
     struct mg_dev_level lev[LEVEL_MAX + 2];
-    int last = low_level(g, low);
     if (last == g->top) {
         low_cycle(g, x, rhs, g->top, safe, norm);
         return;
@@ -94,4 +94,54 @@ void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[
     }
     if (g->top == g->bottom) sweeps(x, &lev[g->top], safe, MG_SWEEPS);
     mg_dev_down(x, &lev[g->top], NULL, NULL, norm[1]);
+}
+
+/* ---- cycles in one launch ---- */
+
+/* Counts the stages of n cycles by their work. */
+static void stages_count(const struct mirror *x, const struct mg_cycles_args *a, int n)
+{
+    const struct mg_dev_level *lev = a->low.lev;
+    const int top = a->levels - 1;
+    for (; n > 0; n--) {
+        for (int k = a->low.n; k <= top; k++) {
+            for (int i = 0; i < 4 * MG_SWEEPS; i++)
+                dev_stage_count(x->stream, "stage_mg_half", dev_blocks(4 * (int64_t)lev[k].n));
+            dev_stage_count(x->stream, "stage_mg_down", dev_blocks(8 * (int64_t)lev[k].n));
+            dev_stage_count(x->stream, "stage_mg_up", dev_blocks(64 * (int64_t)lev[k - 1].ncube));
+        }
+        dev_stage_count(x->stream, "stage_mg_low", 1);
+        dev_stage_count(x->stream, "stage_mg_down", dev_blocks(8 * (int64_t)lev[top].n));
+    }
+}
+
+/* Runs n cycles in one launch; levels up to `last` are processed by one of its blocks. */
+static void cycles_at_once(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8],
+                           int last, bool safe, int n, int64_t *before, int64_t *after)
+{
+    struct mg_cycles_args a = {.levels = g->top - g->bottom + 1,
+                               .before = before,
+                               .after = after,
+                               .low = {.n = last - g->bottom + 1, .safe = safe}};
+    for (int k = 0; k < a.levels; k++) a.low.lev[k] = mg_dev_view(g, x, rhs, g->bottom + k);
+    for (int k = 1; k < a.low.n; k++) a.low.first[k] = a.low.first[k - 1] + a.low.lev[k - 1].n;
+    a.each.stages = n * mg_stages(a.levels - a.low.n);
+    stages_count(x, &a, n);
+    int64_t blocks = grav_blocks(8 * (int64_t)g->lev[g->top].n, MG_LOW_THREADS),
+            max = dev_processors(x->dev);
+    dev_launch_stages(x->stream, &mg_cycles, blocks < max ? blocks : max, &a);
+}
+
+void mg_dev_cycles(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int64_t low,
+                   bool safe, int n, int64_t *before, int64_t *after)
+{
+    const int last = low_level(g, low), levels = g->top - g->bottom + 1;
+    if (last >= g->bottom && last < g->top && levels <= MG_LOW_LEVELS &&
+        g->lev[g->top].n <= MG_CYCLE_OCTS) {
+        cycles_at_once(g, x, rhs, last, safe, n, before, after);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        cycle(g, x, rhs, last, safe,
+              (int64_t *const[2]){i == 0 ? before : NULL, after + (ptrdiff_t)i * GRAV_NORM});
 }

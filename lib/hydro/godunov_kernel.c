@@ -142,8 +142,9 @@ DEV_FN void law_rates(const struct godunov_args *a, const struct work *k, struct
                         p = slopes_of(type, s->q[4], at, theta);
     const struct hydro_velocity x = {u.c, v.c, w.c};
     const double div = u.x + v.y + w.z, volume = 1.0 / r.c;
-    const struct hydro_slope3 total =
-        a->nener ? slopes_total(scalars_of(k), a->nener, type, at, theta, p) : p;
+    const struct hydro_slope3 total = a->nener ? slopes_total(scalars_of(k), a->nener, type, at,
+                                                              theta, p)
+                                               : p;
     s->rate[0][to] = hydro_rate_density(x, r, div) * h;
     s->rate[1][to] = hydro_rate_velocity(x, u, total.x, volume) * h;
     s->rate[2][to] = hydro_rate_velocity(x, v, total.y, volume) * h;

@@ -16,6 +16,7 @@
 #include "dev/dev.h"
 #include "dev/kernel.h"
 #include "dev/pool.h"
+#include "dev/stages.h"
 #include "test_device.h"
 
 enum { SEEDS = 20, N = 5000, THREADS = 64, EACH = 4 * THREADS };
@@ -169,6 +170,44 @@ struct add_args {
 KERNEL(kernel_add, struct add_args, struct sum_shared, THREADS)
 {
     PHASE (t, 1) a->x[0] = 3 * a->x[0] + a->add;
+}
+
+/* ---- stages ---- */
+
+struct ripple_args {
+    struct dev_stages each;
+    int *x; /* [blocks] by stage */
+};
+
+/* A block adds what its neighbours had in the stage before, if each stage sees all of it. */
+KERNEL_STAGES(kernel_ripple, struct ripple_args, struct dev_nothing, THREADS)
+{
+    const int n = b->count, i = b->index, *from = a->x + stage * n;
+    PHASE (t, 1)
+        a->x[(stage + 1) * n + i] = from[i] + 2 * from[(i + 1) % n] + from[(i + n - 1) % n];
+}
+
+static void test_stages(uint64_t seed)
+{
+    enum { MAX = 8, STAGES = 5 };
+    int x[STAGES + 1][MAX] = {{1, 0, 3, 7, 2, 9, 4, 1}}, y[STAGES + 1][MAX];
+    struct dev *d = device(seed);
+    struct dev_stream *s = dev_stream_new(d);
+    const int n = dev_processors(d) < MAX ? dev_processors(d) : MAX;
+    struct ripple_args a = {{.stages = STAGES}, array(d, sizeof x, "ripple")};
+    int *p = &x[0][0];
+    dev_put(s, a.x, x, sizeof x);
+    dev_launch_stages(s, &kernel_ripple, n, &a);
+    dev_get(s, y, a.x, sizeof y);
+    CHECK(dev_wait(s) == OK);
+    for (int k = 0; k < STAGES; k++)
+        for (int i = 0; i < n; i++)
+            p[(k + 1) * n + i] = p[k * n + i] + 2 * p[k * n + (i + 1) % n] +
+                                 p[k * n + (i + n - 1) % n];
+    CHECK(memcmp(x, y, sizeof *p * (size_t)((STAGES + 1) * n)) == 0, "seed %d", (int)seed);
+    CHECK(dev_counts(d).launches == 1);
+    dev_stream_free(&s);
+    dev_close(&d);
 }
 
 /* Work of two streams on one number, ordered by an event, or not (planted fault). */
@@ -487,6 +526,7 @@ int main(void)
     for (uint64_t seed = 0; seed <= 3; seed++) test_drop(seed);
     for (uint64_t seed = 0; seed <= 3; seed++) test_drop_host(seed);
     test_pool();
+    for (uint64_t seed = 0; seed < SEEDS; seed++) test_stages(seed);
     if (emulated) test_memory();
     if (emulated) test_limits();
     if (emulated) test_turns();
