@@ -52,11 +52,12 @@ struct dev_stages {
 
 struct dev;
 struct dev_stream;
-/* dev_launch of such a kernel, in dev.c. args begin with struct dev_stages. No stages: no launch. */
+/* dev_launch of such a kernel; args begin with struct dev_stages. Without stages there is no
+ * launch. */
 void dev_launch_stages(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks,
                        const void *args);
-/* For the log: a stage does the work of a launch of so many blocks of a kernel; the name, a literal,
- * is "stage_" and the name of that kernel. */
+/* For the log: a stage does the work of a launch of so many blocks of a kernel; the name, a
+ * literal, is "stage_" and the name of that kernel. */
 void dev_stage_count(struct dev_stream *s, const char *name, int64_t blocks);
 
 #define KERNEL_STAGES(name, args_type, shared_type, threads)                                       \

@@ -1,7 +1,8 @@
 /* gravdev/mg_dev: the cycle; see dev_priv.h. A level needs ten launches in a cycle, or as many
- * stages of one launch of several cycles; small levels are processed together by one block. The right-hand side and u of a cell without
- * children, or outside of the domain, are zero initially and never change, so restriction writes
- * only the other cells, and no launch is needed to clear them. */
+ * stages of one launch of several cycles; small levels are processed together by one block. The
+ * right-hand side and u of a cell without children, or outside of the domain, are zero initially
+ * and never change, so restriction writes only the other cells, and no launch is needed to clear
+ * them. */
 #include "gravdev/dev_priv.h"
 
 struct mg_dev_level mg_dev_view(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8],

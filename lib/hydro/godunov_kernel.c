@@ -303,8 +303,8 @@ DEV_FN void law_flux(const struct godunov_args *a, const struct work *k,
     F[(a->p.nvar + 1) * ALL] = x.eint * dtdx;
 }
 
-/* All fluxes of gas with non-thermal energies. A call for each face would make the compiler keep the
- * values of a face in memory for gas without them, too; so do addresses of k and b. */
+/* All fluxes of gas with non-thermal energies. A call for each face would make the compiler keep
+ * the values of a face in memory for gas without them, too; so would addresses of k and b. */
 DEV_FN_OUT void mixed_fluxes(const struct godunov_args *a, struct work k, struct godunov_shared *s,
                              struct dev_block b, enum slope type)
 {
