@@ -40,15 +40,14 @@ static bool is_near(const struct halos *h, const double x[3])
     return !h->o->has_sphere || !(far2_of(h, x) > radius * radius);
 }
 
-static enum err add_body(struct halos *h, const struct halo_point *b)
+static enum err check_memory(const struct halos *h)
 {
-    int64_t n = h->points.dark.n + h->points.others.n;
+    int64_t n = h->points.dark.n + h->points.others.n + h->points.cells.leaves;
     if (h->o->memory && (size_t)n * BODY_BYTES > h->o->memory)
         FAIL(ERR_LIMIT,
              "%s: this rank has read %ld particles and cells, which need more than the given "
              "memory: raise --memory, use more ranks (mpirun), or give a region (--sphere)",
              h->r->path, (long)n);
-    halo_points_add(&h->points, b);
     return OK;
 }
 
@@ -73,7 +72,9 @@ static enum err take_parts(const struct source_parts *p, void *ctx)
     for (int64_t i = 0; i < p->n; i++) {
         if (!family_has_mass(p->family[i])) continue;
         struct halo_point b = particle_body(h, p, i);
-        if (is_near(h, b.x)) TRY(add_body(h, &b));
+        if (!is_near(h, b.x)) continue;
+        TRY(check_memory(h));
+        halo_points_add(&h->points, &b);
     }
     return OK;
 }
@@ -94,15 +95,20 @@ static enum err take_octs(const struct source_octs *o, void *ctx)
 {
     struct halos *h = ctx;
     double width = ldexp(1, -o->level), volume = pow(width * h->box.boxlen, 3);
-    int64_t at[3];
-    for (int i = 0; i < o->n; i++)
-        for (int c = 0; c < 8; c++) {
-            if (o->split[i] >> c & 1) continue;
-            struct halo_point b = {.m = o->val[c][i] * volume, .kind = SPECIES_GAS};
+    for (int i = 0; i < o->n; i++) {
+        unsigned leaf = ~(unsigned)o->split[i] & 255;
+        double m[8];
+        for (int c = 0; c < 8; c++) m[c] = o->val[c][i] * volume;
+        for (int c = 0; c < 8 && h->o->has_sphere; c++) {
+            double x[3];
+            int64_t at[3];
             okey_coords(o->key[i] << 3 | (okey)c, at);
-            for (int k = 0; k < 3; k++) b.x[k] = ((double)at[k] + 0.5) * width;
-            if (is_near(h, b.x)) TRY(add_body(h, &b));
+            for (int k = 0; k < 3; k++) x[k] = ((double)at[k] + 0.5) * width;
+            if (!is_near(h, x)) leaf &= ~(1u << c);
         }
+        TRY(check_memory(h));
+        halo_points_add_oct(&h->points, o->level, o->key[i], leaf, m);
+    }
     return OK;
 }
 

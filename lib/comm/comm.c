@@ -166,6 +166,11 @@ void comm_add_i64(const struct comm *c, int64_t *x, int n)
     reduce(c, x, n, MPI_INT64_T, MPI_SUM);
 }
 
+void comm_or_u64(const struct comm *c, uint64_t *x, int n)
+{
+    reduce(c, x, n, MPI_UINT64_T, MPI_BOR);
+}
+
 int64_t comm_scan_i64(const struct comm *c, int64_t x)
 {
     int64_t before = 0;

@@ -51,6 +51,7 @@ void comm_add_f64(const struct comm *c, double *x, int n);
 void comm_min_i64(const struct comm *c, int64_t *x, int n);
 void comm_max_i64(const struct comm *c, int64_t *x, int n);
 void comm_add_i64(const struct comm *c, int64_t *x, int n);
+void comm_or_u64(const struct comm *c, uint64_t *x, int n); /* bitwise */
 /* Exclusive prefix sum over the ranks below this one. (collective) */
 int64_t comm_scan_i64(const struct comm *c, int64_t x);
 /* Exact sums, equal on all ranks, of one or n accumulators in one reduction. (collective) */

@@ -64,7 +64,9 @@ static void find_scales(struct search *q)
         if (dark->m[i] > 0 && dark->m[i] < min) min = dark->m[i];
     sum_join(&mass[0], &mass[1]);
     l->points[SPECIES_DM] = dark->n;
+    l->points[SPECIES_GAS] = q->points->cells.leaves;
     sum_add_many(&mass[0], others->n, others->m);
+    sum_add_many(&mass[0], 8 * q->points->cells.n, (const double *)q->points->cells.m);
     for (int64_t i = 0; i < others->n; i++) l->points[others->kind[i]]++;
     comm_sums(q->space.c, mass, 2);
     comm_min_f64(q->space.c, &min, 1);
@@ -165,9 +167,9 @@ static void keep_members(const struct halo_groups *g, struct halo_list *l)
 
 static enum err measure(struct search *q, struct halo_groups *g)
 {
-    struct halo_trees t = {.set = {&q->points->dark, &q->points->others}, .tree = {g->tree}};
+    struct halo_trees t = {.set = {&q->points->dark}, .tree = {g->tree}};
+    struct halo_nearby near;
     const struct halo_space *s = &q->space;
-    int32_t *order = NULL;
     q->nfound = g->n;
     q->found = mem_new(sizeof *q->found * (size_t)g->n + 1, "halos");
     struct halo_tracers tracers = {.want = q->par->tracers};
@@ -178,12 +180,12 @@ static enum err measure(struct search *q, struct halo_groups *g)
     FREE(g->part);
     FREE(g->member);
     FREE(g->parts);
-    TRY(err_agree(s->c, halo_set_plant(s, &q->points->others, &order, &t.tree[1])));
-    FREE(order);
-    halo_measure_spheres(s, &t, q->nfound, q->found);
-    halo_measure_inside(s, &t, q->nfound, q->found);
+    halo_nearby_init(&near, q->points);
+    enum err err = halo_measure_spheres(s, &near, &t, q->nfound, q->found);
+    if (err == OK) halo_measure_inside(s, &t, q->nfound, q->found);
     tree_free(&t.tree[1]);
-    return OK;
+    halo_nearby_fini(&near);
+    return err;
 }
 
 enum err halo_find(const struct comm *c, const struct halo_par *p, struct halo_points *b,
@@ -198,7 +200,7 @@ enum err halo_find(const struct comm *c, const struct halo_par *p, struct halo_p
     enum err err = err_agree(c, check_bodies(p, b));
     if (err == OK) {
         find_scales(&q);
-        halo_spread(&q.space, b);
+        halo_spread(&q.space, &b->dark);
         err = halo_groups(&q.space, out->link, p->min, &b->dark, &g);
     }
     if (err == OK) err = measure(&q, &g);

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "comm/comm.h"
+#include "oct/okey.h"
 #include "part/family.h"
 
 /* Mean densities of spheres: 200 times the critical density, 200 times the mean density, virial
@@ -33,12 +34,25 @@ struct halo_set {
     unsigned char *kind; /* enum part_species; other matter only */
     bool others;
 };
+/* Octs with leaf cells of gas. Each leaf cell counts as a body at its centre. */
+struct halo_cells {
+    int64_t n, room;
+    int64_t leaves; /* number of leaf cells */
+    okey *key;
+    unsigned char *level, *leaf; /* level of the cells; bit mask of the leaf cells */
+    double (*m)[8];              /* masses; 0: not a leaf */
+};
 struct halo_points {
-    struct halo_set dark, others; /* others: stars, gas and other matter */
+    struct halo_set dark, others; /* others: stars, and all other matter without a cell */
+    struct halo_cells cells;
     bool bad;
     struct halo_point wrong; /* first body with a position, velocity or mass that is not finite */
 };
 void halo_points_add(struct halo_points *b, const struct halo_point *body);
+/* Adds the leaf cells of an oct: a bit mask, and masses, of which those of other cells are ignored.
+ */
+void halo_points_add_oct(struct halo_points *b, int level, okey key, unsigned leaf,
+                         const double m[8]);
 void halo_points_free(struct halo_points *b);
 
 /* Centre of a halo: the member with the nearest 32nd neighbour among members, or the most bound
@@ -119,8 +133,8 @@ struct halo_list {
 };
 
 /* Finds all halos, and frees the bodies. Uses at most 100 bytes per body that a rank has read or is
- * given; all bodies are distributed evenly, except for bodies at the same position. On error all
- * ranks return it. (collective) */
+ * given; dark matter is distributed evenly, except for bodies at the same position, and of other
+ * matter what is near halos moves with it. On error all ranks return it. (collective) */
 MUST_USE enum err halo_find(const struct comm *c, const struct halo_par *p, struct halo_points *b,
                             struct halo_list *out);
 void halo_list_free(struct halo_list *l);

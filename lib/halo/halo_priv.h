@@ -26,12 +26,25 @@ struct halo_space {
 
 /* Makes room for n bodies; existing bodies are kept. */
 void halo_set_room(struct halo_set *s, int64_t n);
+void halo_set_free(struct halo_set *s);
 /* Builds a tree over the bodies and sorts them in its order; (*order)[i] (owner: caller, FREE): the
  * former index of body i. Local. */
 MUST_USE enum err halo_set_plant(const struct halo_space *s, struct halo_set *set, int32_t **order,
                                  struct tree **t);
-/* Moves all bodies to the ranks of a balanced decomposition. (collective) */
-void halo_spread(struct halo_space *s, struct halo_points *b);
+/* Makes a decomposition that balances dark matter, and moves dark matter to its ranks.
+ * (collective) */
+void halo_spread(struct halo_space *s, struct halo_set *dark);
+/* Moves bodies to their ranks in this decomposition. (collective) */
+void halo_spread_set(const struct halo_space *s, struct halo_set *set);
+/* Body of cell c of an oct of gas. */
+static inline struct halo_point halo_cell_body(int level, okey key, int c, double m)
+{
+    struct halo_point b = {.m = m, .kind = SPECIES_GAS};
+    int64_t at[3];
+    okey_coords(key << 3 | (okey)c, at);
+    for (int k = 0; k < 3; k++) b.x[k] = ((double)at[k] + 0.5) * ldexp(1, -level);
+    return b;
+}
 /* Number of batches in which n bodies are sent, so that few are in memory twice. (collective) */
 int64_t halo_turns(const struct comm *c, int64_t n);
 void halo_space_free(struct halo_space *s);
@@ -90,14 +103,32 @@ struct halo_tracers {
 void halo_measure_members(const struct halo_space *s, enum halo_centre centre,
                           const struct halo_groups *g, struct halo *h, struct halo_tracers *t);
 
-/* Trees over all bodies: dark matter, all other matter. */
+/* Trees over dark matter, and over the other matter in the marked regions of the box. */
 struct halo_trees {
     const struct halo_set *set[2];
     struct tree *tree[2];
 };
-/* Computes the masses and radii of spheres. (collective) */
-void halo_measure_spheres(const struct halo_space *s, const struct halo_trees *t, int64_t n,
-                          struct halo *h);
+
+/* Other matter near halos (halo/nearby). */
+struct halo_nearby {
+    const struct halo_points *all; /* other matter of this rank, as read */
+    uint64_t *marked;              /* a bit for each cell of a mesh over the box */
+    struct halo_set set;           /* bodies in marked cells, on the ranks of the decomposition */
+};
+void halo_nearby_init(struct halo_nearby *q, const struct halo_points *all);
+void halo_nearby_fini(struct halo_nearby *q);
+/* Marks all that is within `radius` of x. Local. */
+void halo_nearby_mark(struct halo_nearby *q, const struct halo_space *s, const double x[3],
+                      double radius);
+/* Replaces set and tree 1 of t by those of the regions that any rank has marked. (collective,
+ * agreed) */
+MUST_USE enum err halo_nearby_plant(struct halo_nearby *q, const struct halo_space *s,
+                                    struct halo_trees *t);
+
+/* Computes the masses and radii of spheres, and plants a tree of other matter that contains them.
+ * (collective, agreed) */
+MUST_USE enum err halo_measure_spheres(const struct halo_space *s, struct halo_nearby *near,
+                                       struct halo_trees *t, int64_t n, struct halo *h);
 /* Computes the properties within the virial radius. (collective) */
 void halo_measure_inside(const struct halo_space *s, const struct halo_trees *t, int64_t n,
                          struct halo *h);

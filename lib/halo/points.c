@@ -1,5 +1,6 @@
 /* halo/points: the bodies of a rank, an array for each quantity, so that a tree can sort the
- * positions in place: 64 bytes for a particle of dark matter, 33 for a star or a cell. */
+ * positions in place: 64 bytes for a particle of dark matter, 33 for a star. Cells of gas are kept
+ * by octs, 74 bytes for up to eight cells: only those near halos become bodies (halo/nearby). */
 #include <string.h>
 
 #include "halo/halo_priv.h"
@@ -22,7 +23,7 @@ void halo_set_room(struct halo_set *s, int64_t n)
     s->id = resize(s->id, n, sizeof *s->id, "halos: ids");
 }
 
-static void set_free(struct halo_set *s)
+void halo_set_free(struct halo_set *s)
 {
     for (int k = 0; k < 3; k++) {
         FREE(s->x[k]);
@@ -36,8 +37,13 @@ static void set_free(struct halo_set *s)
 
 void halo_points_free(struct halo_points *b)
 {
-    set_free(&b->dark);
-    set_free(&b->others);
+    halo_set_free(&b->dark);
+    halo_set_free(&b->others);
+    FREE(b->cells.key);
+    FREE(b->cells.level);
+    FREE(b->cells.leaf);
+    FREE(b->cells.m);
+    b->cells = (struct halo_cells){0};
 }
 
 static bool is_finite(const struct halo_point *b)
@@ -65,6 +71,44 @@ void halo_points_add(struct halo_points *b, const struct halo_point *body)
     }
     for (int k = 0; k < 3; k++) s->v[k][i] = body->v[k];
     s->id[i] = body->id;
+}
+
+static void cells_room(struct halo_cells *q)
+{
+    const int64_t n = q->room = q->n + q->n / 2 + 4096;
+    q->key = mem_grow(q->key, sizeof *q->key * (size_t)n, "halos: cells");
+    q->level = mem_grow(q->level, (size_t)n, "halos: cells");
+    q->leaf = mem_grow(q->leaf, (size_t)n, "halos: cells");
+    q->m = mem_grow(q->m, sizeof *q->m * (size_t)n, "halos: cells");
+}
+
+/* Keeps the first leaf cell whose mass is not finite or negative. */
+static void keep_wrong(struct halo_points *b, int level, okey key, const double m[8])
+{
+    for (int c = 0; c < 8 && !b->bad; c++) {
+        b->wrong = halo_cell_body(level, key, c, m[c]);
+        b->bad = !is_finite(&b->wrong);
+    }
+}
+
+void halo_points_add_oct(struct halo_points *b, int level, okey key, unsigned leaf,
+                         const double m[8])
+{
+    struct halo_cells *q = &b->cells;
+    if (!leaf) return;
+    if (q->n == q->room) cells_room(q);
+    const int64_t i = q->n++;
+    bool good = true;
+    q->key[i] = key;
+    q->level[i] = (unsigned char)level;
+    q->leaf[i] = (unsigned char)leaf;
+    q->leaves += __builtin_popcount(leaf);
+    for (int c = 0; c < 8; c++) {
+        const double own = leaf >> c & 1 ? m[c] : 0;
+        q->m[i][c] = own;
+        good &= own >= 0 && own < INFINITY;
+    }
+    if (!good) keep_wrong(b, level, key, q->m[i]);
 }
 
 /* ---- sorting ---- */

@@ -5,7 +5,8 @@
  * histogram; the owner then requests finer bins wherever the mean density may fall below the wanted
  * one within a bin. So no rank holds more than some thousands of bins of a halo, whatever its size.
  * Masses in bins are sums of integers, which do not depend on the distribution of bodies. Halos are
- * measured in batches; a sphere that was too small is requested again with a larger radius. */
+ * measured in batches; a sphere that was too small is requested again with a larger radius, in a
+ * further pass if the tree does not have all other matter there. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -44,6 +45,7 @@ struct bins {
 
 struct sphere {
     double radius;  /* radius requested; below 0: done */
+    double reach;   /* maximum radius in which the tree has all other matter */
     int64_t points; /* maximum number of bodies within */
     struct bins bins;
 };
@@ -308,15 +310,16 @@ static void weigh(struct spheres *q, int64_t halo, struct requests *out)
     a->bins = (struct bins){0};
     const bool again = small && a->radius < MAX;
     a->radius = again ? fmin(GROW * a->radius, MAX) : -1;
-    if (again) ask_first(q, halo, out);
+    if (again && a->radius <= a->reach) ask_first(q, halo, out);
 }
 
-/* Measures halos first..end-1 until no request is left. (collective) */
+/* Measures those of halos first..end-1 that are not done, until no request is left. (collective) */
 static void measure_turn(struct spheres *q, int64_t first, int64_t end)
 {
     struct requests r = {0};
     int64_t more;
-    for (int64_t i = first; i < end; i++) ask_first(q, i, &r);
+    for (int64_t i = first; i < end; i++)
+        if (q->of[i].radius >= 0) ask_first(q, i, &r);
     for (more = r.n, comm_max_i64(q->s->c, &more, 1); more;) {
         struct bins all = read_requests(q, r.n, r.at);
         for (int64_t i = 0; i < all.n; i++) all.at[i].halo = r.at[all.at[i].halo].halo;
@@ -353,22 +356,49 @@ static void begin(struct spheres *q)
     }
 }
 
-void halo_measure_spheres(const struct halo_space *s, const struct halo_trees *t, int64_t n,
-                          struct halo *h)
+/* Measures all halos that are not done. (collective) */
+static void measure_all(struct spheres *q)
 {
-    struct spheres q = {.s = s, .trees = t, .halo = h, .n = n};
-    const int64_t budget = (t->set[0]->n + t->set[1]->n) / 64 + 4 * EXACT;
-    int64_t more = n;
-    q.of = mem_new(sizeof *q.of * (size_t)n + 1, "halos: spheres");
-    begin(&q);
-    comm_max_i64(s->c, &more, 1);
+    const int64_t budget = (q->trees->set[0]->n + q->trees->set[1]->n) / 64 + 4 * EXACT;
+    int64_t more = 1;
     for (int64_t first = 0, end; more; first = end) {
         int64_t expect = 0;
-        for (end = first; end < n && (end == first || expect < budget); end++)
-            expect += q.of[end].points < EXACT ? q.of[end].points : EXACT;
-        measure_turn(&q, first, end);
-        more = end < n;
-        comm_max_i64(s->c, &more, 1);
+        for (end = first; end < q->n && (end == first || expect < budget); end++)
+            if (q->of[end].radius >= 0)
+                expect += q->of[end].points < EXACT ? q->of[end].points : EXACT;
+        measure_turn(q, first, end);
+        more = end < q->n;
+        comm_max_i64(q->s->c, &more, 1);
+    }
+}
+
+/* Marks the regions of the halos that are not done, in which their spheres may grow once. Returns
+ * the number of these halos. */
+static int64_t mark_regions(struct spheres *q, struct halo_nearby *near)
+{
+    int64_t left = 0;
+    for (int64_t i = 0; i < q->n; i++) {
+        struct sphere *a = &q->of[i];
+        if (a->radius < 0) continue;
+        a->reach = fmin(GROW * a->radius, MAX);
+        halo_nearby_mark(near, q->s, q->halo[i].x, a->reach);
+        left++;
+    }
+    comm_max_i64(q->s->c, &left, 1);
+    return left;
+}
+
+enum err halo_measure_spheres(const struct halo_space *s, struct halo_nearby *near,
+                              struct halo_trees *t, int64_t n, struct halo *h)
+{
+    struct spheres q = {.s = s, .trees = t, .halo = h, .n = n};
+    enum err err = OK;
+    q.of = mem_new(sizeof *q.of * (size_t)n + 1, "halos: spheres");
+    begin(&q);
+    while (err == OK && mark_regions(&q, near) > 0) {
+        err = halo_nearby_plant(near, s, t);
+        if (err == OK) measure_all(&q);
     }
     FREE(q.of);
+    return err;
 }

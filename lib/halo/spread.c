@@ -1,6 +1,6 @@
 /* halo/spread: distributes the bodies over the ranks by a decomposition of its own, with equal
- * numbers of bodies: bodies read from files are on any rank, and the bodies of a run are balanced
- * by other costs. Bodies are sent in batches, so that few are in memory twice. */
+ * numbers of particles of dark matter: bodies read from files are on any rank, and those of a run
+ * are balanced by other costs. Bodies are sent in batches, so that few are in memory twice. */
 #include <string.h>
 
 #include "halo/halo_priv.h"
@@ -24,20 +24,18 @@ int64_t halo_turns(const struct comm *c, int64_t n)
     return turns < TURNS ? turns : TURNS;
 }
 
-/* Makes the decomposition from a sample of the bodies of both sets. */
-static void make_domain(struct halo_space *s, const struct halo_points *b)
+/* Makes the decomposition from a sample of the bodies. */
+static void make_domain(struct halo_space *s, const struct halo_set *q)
 {
     bool bounded[6];
     for (int k = 0; k < 6; k++) bounded[k] = !s->periodic[k / 2];
     struct domain *uniform = domain_new(DOMAIN_KSECTION, s->c->size, LEVEL, bounded);
-    int64_t n = b->dark.n + b->others.n, step = n / SAMPLES + 1, samples = (n + step - 1) / step;
+    int64_t n = q->n, step = n / SAMPLES + 1, samples = (n + step - 1) / step;
     int *level = mem_new(sizeof *level * (size_t)samples + 1, "halos: samples");
     okey *key = mem_new(sizeof *key * (size_t)samples + 1, "halos: samples");
     double *cost = mem_new(sizeof *cost * (size_t)samples + 1, "halos: samples");
     for (int64_t i = 0; i < samples; i++) {
-        int64_t at = i * step;
-        const struct halo_set *q = at < b->dark.n ? &b->dark : &b->others;
-        if (at >= b->dark.n) at -= b->dark.n;
+        const int64_t at = i * step;
         level[i] = LEVEL;
         key[i] = key_of((double[3]){q->x[0][at], q->x[1][at], q->x[2][at]});
         cost[i] = (double)step;
@@ -80,33 +78,31 @@ static void send_turn(const struct halo_space *s, struct halo_set *set, int64_t 
     FREE(got);
 }
 
-static void send_bodies(const struct halo_space *s, struct halo_points *b)
+void halo_spread_set(const struct halo_space *s, struct halo_set *set)
 {
+    const bool others = set->others;
     struct halo_points to = {.bad = false};
-    struct halo_set *set[2] = {&b->dark, &b->others};
-    for (int k = 0; k < 2; k++)
-        for (int64_t turn = halo_turns(s->c, set[k]->n); turn > 0; turn--)
-            send_turn(s, set[k], set[k]->n / turn, &to);
-    halo_points_free(b);
-    *b = to;
+    if (!s->domain) return;
+    for (int64_t turn = halo_turns(s->c, set->n); turn > 0; turn--)
+        send_turn(s, set, set->n / turn, &to);
+    halo_set_free(set);
+    *set = others ? to.others : to.dark;
+    set->others = others;
 }
 
-void halo_spread(struct halo_space *s, struct halo_points *b)
+void halo_spread(struct halo_space *s, struct halo_set *dark)
 {
-    const struct halo_set *set[2] = {&b->dark, &b->others};
     if (s->c->size > 1) {
-        make_domain(s, b);
-        send_bodies(s, b);
+        make_domain(s, dark);
+        halo_spread_set(s, dark);
     }
     for (int k = 0; k < 3; k++) s->lo[k] = INFINITY, s->hi[k] = -INFINITY;
-    for (int q = 0; q < 2; q++)
-        for (int64_t i = 0; i < set[q]->n; i++)
-            for (int k = 0; k < 3; k++) {
-                const double x = set[q]->x[k][i]; /* no NaN, so that no call is needed */
-                if (x < s->lo[k]) s->lo[k] = x;
-                if (x > s->hi[k]) s->hi[k] = x;
-            }
-    b->others.others = true;
+    for (int64_t i = 0; i < dark->n; i++)
+        for (int k = 0; k < 3; k++) {
+            const double x = dark->x[k][i]; /* no NaN, so that no call is needed */
+            if (x < s->lo[k]) s->lo[k] = x;
+            if (x > s->hi[k]) s->hi[k] = x;
+        }
 }
 
 void halo_space_free(struct halo_space *s)
