@@ -1,16 +1,23 @@
 /* halo/centre: the densest member of each halo: the member with the nearest 32nd neighbour among
  * members, counting itself as the first.
  *
- * Each rank searches among its own members. The smallest distance that any rank finds is an upper
+ * Each rank searches among its own members: all pairs of a small halo, else by the tree. The smallest
+ * distance that any rank finds is an upper
  * bound; only members within this distance of another rank's domain may be denser than they appear,
  * and send requests to that rank. */
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "halo/members.h"
 
-enum { NEIGHBOURS = 32, LARGE = 4096, TURN = 2048 };
+enum {
+    NEIGHBOURS = 32,
+    FEW = 512, /* maximum number of members for all pairs; a multiple of 8 */
+    LARGE = 4096,
+    TURN = 2048
+};
 
 /* ---- choices ---- */
 
@@ -124,6 +131,72 @@ static void try_member(const struct halo_groups *g, int64_t part, int64_t k,
     if (halo_chosen(&c, best)) *best = c;
 }
 
+/* Positions of the members of a small halo, padded to eights by positions at infinity. */
+struct few {
+    int n;
+    double x[3][FEW], period[3];
+};
+
+static void take_few(const struct halo_space *s, const struct halo_groups *g,
+                     const struct halo_part *p, struct few *f)
+{
+    f->n = ((int)p->n + 7) / 8 * 8;
+    for (int k = 0; k < 3; k++) {
+        f->period[k] = s->periodic[k] ? 1 : INFINITY;
+        for (int i = 0; i < f->n; i++)
+            f->x[k][i] = i < p->n ? g->dark->x[k][g->member[p->first + i]] : -INFINITY;
+    }
+}
+
+/* Squared distances of all members from member i. */
+static void distances(const struct few *f, int i, double far2[FEW])
+{
+    const double *x = f->x[0], *y = f->x[1], *z = f->x[2];
+    const double at[3] = {x[i], y[i], z[i]};
+    for (int j = 0; j < f->n; j++) {
+        const double a = tree_apart(x[j], at[0], f->period[0]),
+                     b = tree_apart(y[j], at[1], f->period[1]),
+                     c = tree_apart(z[j], at[2], f->period[2]);
+        far2[j] = a * a + b * b + c * c;
+    }
+}
+
+/* The want-th smallest of n numbers, which at least `want` of them do not exceed. */
+static double smallest(const double *far2, int n, double max, int want)
+{
+    double least[NEIGHBOURS]; /* ascending */
+    int found = 0;
+    for (int j = 0; j < n; j++) {
+        if (far2[j] > max || (found == want && far2[j] >= least[want - 1])) continue;
+        int at = found < want ? found++ : want - 1;
+        for (; at > 0 && least[at - 1] > far2[j]; at--) least[at] = least[at - 1];
+        least[at] = far2[j];
+    }
+    return least[want - 1];
+}
+
+static struct halo_choice densest_of_few(const struct halo_space *s, const struct halo_groups *g,
+                                         int64_t part)
+{
+    const struct halo_part *p = &g->parts[part];
+    struct halo_choice best = {p->index, INFINITY, INT64_MAX, {0}};
+    const int want = neighbours_of(p), n = (int)p->n;
+    struct few f;
+    double far2[FEW];
+    take_few(s, g, p, &f);
+    for (int i = 0; i < n; i++) {
+        const double max = fmin(best.value, DBL_MAX);
+        int within = 0;
+        distances(&f, i, far2);
+        for (int j = 0; j < f.n; j++) within += far2[j] <= max;
+        if (within < want) continue;
+        struct halo_choice m = halo_choice_of(g, part, g->member[p->first + i],
+                                              smallest(far2, n, max, want));
+        if (halo_chosen(&m, &best)) best = m;
+    }
+    return best;
+}
+
 static struct halo_choice densest_of(const struct halo_groups *g, int64_t part)
 {
     const struct halo_part *p = &g->parts[part];
@@ -152,11 +225,15 @@ static struct halo_choice densest_of(const struct halo_groups *g, int64_t part)
     return best;
 }
 
-static void find_densest(const struct halo_groups *g, struct halo_choice *best)
+static void find_densest(const struct halo_space *s, const struct halo_groups *g,
+                         struct halo_choice *best)
 {
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t k = 0; k < g->nparts; k++)
-        if (g->parts[k].n <= LARGE) best[k] = densest_of(g, k);
+        if (g->parts[k].n <= FEW)
+            best[k] = densest_of_few(s, g, k);
+        else if (g->parts[k].n <= LARGE)
+            best[k] = densest_of(g, k);
     for (int64_t k = 0; k < g->nparts; k++)
         if (g->parts[k].n > LARGE) best[k] = densest_of(g, k);
 }
@@ -299,7 +376,7 @@ void halo_find_centres(const struct halo_space *s, const struct halo_groups *g, 
 {
     struct halo_choice *best = mem_new(sizeof *best * (size_t)g->nparts + 1, "halos: centres");
     double *core2 = mem_new(sizeof *core2 * (size_t)g->n + 1, "halos: centres");
-    find_densest(g, best);
+    find_densest(s, g, best);
     choose(s, g, best, h, core2);
     double *bound = halo_send_parts(s, g, core2, sizeof *core2);
     ask_near(s, g, bound, best);

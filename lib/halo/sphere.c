@@ -81,7 +81,10 @@ static void join_bin(struct bin *a, const struct bin *b)
 static void join_bins(struct bins *b, int64_t first)
 {
     int64_t n = first;
-    if (b->n > first) mem_sort(b->at + first, (size_t)(b->n - first), sizeof *b->at, by_edge);
+    bool sorted = true;
+    for (int64_t i = first + 1; i < b->n && sorted; i++)
+        sorted = by_edge(&b->at[i - 1], &b->at[i]) <= 0;
+    if (!sorted) mem_sort(b->at + first, (size_t)(b->n - first), sizeof *b->at, by_edge);
     for (int64_t i = first; i < b->n; i++)
         if (n > first && by_edge(&b->at[n - 1], &b->at[i]) == 0)
             join_bin(&b->at[n - 1], &b->at[i]);
@@ -92,14 +95,58 @@ static void join_bins(struct bins *b, int64_t first)
 
 /* ---- bins of this rank ---- */
 
+/* A body by the bits of its r²; its mass. */
+struct mark {
+    uint64_t key;
+    double m;
+};
+
+struct marks {
+    int64_t n, room;
+    struct mark *at;
+};
+
 struct reading {
     const struct halo_space *s;
     const struct halo_set *set;
     const struct request *q;
     int64_t number;    /* index of the request */
     struct bin *table; /* [BINS] bins of the histogram */
+    struct marks all;  /* bodies that have a bin each, and memory to sort them */
+    struct marks spare;
     struct bins *out;
 };
+
+/* Sorts marks by their keys, least significant byte first, without bytes that all share. */
+static void sort_marks(struct marks *a, struct marks *b)
+{
+    enum { SHORT = 32 };
+    uint64_t differ = 0;
+    for (int64_t i = 1; i < a->n; i++) differ |= a->at[i].key ^ a->at[0].key;
+    if (a->n <= SHORT) {
+        for (int64_t i = 1, k; i < a->n; i++) {
+            const struct mark m = a->at[i];
+            for (k = i; k > 0 && a->at[k - 1].key > m.key; k--) a->at[k] = a->at[k - 1];
+            a->at[k] = m;
+        }
+        return;
+    }
+    if (b->room < a->n) {
+        b->room = a->room;
+        b->at = mem_grow(b->at, sizeof *b->at * (size_t)b->room, "halos: spheres");
+    }
+    for (int shift = 0; shift < 64; shift += 8) {
+        int64_t start[257] = {0};
+        if (!(differ >> shift & 255)) continue;
+        for (int64_t i = 0; i < a->n; i++) start[1 + (a->at[i].key >> shift & 255)]++;
+        for (int k = 0; k < 256; k++) start[k + 1] += start[k];
+        for (int64_t i = 0; i < a->n; i++)
+            b->at[start[a->at[i].key >> shift & 255]++] = a->at[i];
+        b->n = a->n;
+        const struct marks c = *a;
+        *a = *b, *b = c;
+    }
+}
 
 static void read_body(int32_t i, double r2, void *ctx)
 {
@@ -107,11 +154,12 @@ static void read_body(int32_t i, double r2, void *ctx)
     const struct request *q = r->q;
     uint64_t key = halo_key(r2);
     if (r->set->m[i] < 0 || key > q->to || (key < q->from && !q->open)) return;
-    struct bin b = {r->number, 1, key, r2, r2, halo_mass_of(r->s, r->set->m[i])};
     if (q->shift < 0) {
-        add_bin(r->out, &b);
+        MEM_ROOM(r->all.at, r->all.n, r->all.room, 1024, "halos: spheres");
+        r->all.at[r->all.n++] = (struct mark){key, r->set->m[i]};
         return;
     }
+    struct bin b = {r->number, 1, key, r2, r2, halo_mass_of(r->s, r->set->m[i])};
     key = key > q->from ? key : q->from;
     struct bin *to = &r->table[(key >> q->shift) - (q->from >> q->shift)];
     if (to->n) {
@@ -126,7 +174,6 @@ static void read_body(int32_t i, double r2, void *ctx)
 static void read_request(const struct halo_trees *t, struct reading *r)
 {
     const struct request *q = r->q;
-    const int64_t first = r->out->n;
     const double radius = sqrt(halo_unkey(q->to)) * (1 + 1e-12);
     const int64_t bins = q->shift < 0 ? 0
                                       : (int64_t)((q->to >> q->shift) - (q->from >> q->shift)) + 1;
@@ -137,7 +184,18 @@ static void read_request(const struct halo_trees *t, struct reading *r)
     }
     for (int64_t k = 0; k < bins; k++)
         if (r->table[k].n) add_bin(r->out, &r->table[k]);
-    if (q->shift < 0) join_bins(r->out, first);
+    sort_marks(&r->all, &r->spare);
+    for (int64_t i = 0; i < r->all.n; i++) {
+        const struct mark a = r->all.at[i];
+        struct bin b = {r->number, 1, a.key, halo_unkey(a.key), halo_unkey(a.key),
+                        halo_mass_of(r->s, a.m)};
+        while (i + 1 < r->all.n && r->all.at[i + 1].key == a.key) {
+            b.n++;
+            b.m += halo_mass_of(r->s, r->all.at[++i].m);
+        }
+        add_bin(r->out, &b);
+    }
+    r->all.n = 0;
 }
 
 /* Bins of this rank's bodies for all requests, in any order. */
@@ -158,6 +216,8 @@ static struct bins read_requests(const struct spheres *q, int64_t n, const struc
 #pragma omp critical(spheres)
         for (int64_t i = 0; i < own.n; i++) add_bin(&all, &own.at[i]);
         FREE(r.table);
+        FREE(r.all.at);
+        FREE(r.spare.at);
         FREE(own.at);
     }
     return all;

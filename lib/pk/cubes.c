@@ -4,9 +4,9 @@
  * cube. Cubes that are no larger than a mesh cell need at most five cells along an axis. Cells of
  * an octree come in Morton order. So the weights of small cubes are kept by position along each
  * axis, since most cubes share their coordinates with recent ones. Their masses are collected in a
- * block of the mesh, four cells at a time, which is added to the mesh when the next cube is beyond
- * it: the cells of an oct and most of their neighbours share one. The bits are those of one cube
- * and one cell at a time.
+ * block of the mesh, which is added to the mesh when the next cube is beyond it: the cells of an oct
+ * and most of their neighbours share one. Cubes of at most half a mesh cell reach four cells along
+ * each axis, the same for all cubes in that half: such a run of cubes is added in registers. The bits are those of one cube and one cell at a time.
  *
  * Threads divide the cubes. A lock for each narrow band of rows along y protects the meshes; blocks
  * have the sums of several cubes, so threads seldom wait. Masses are integers, whose sums do not
@@ -17,11 +17,13 @@
 #include "base/mem.h"
 #include "pk/pk_priv.h"
 
+typedef double window8 __attribute__((vector_size(64)));
+typedef uint64_t long8 __attribute__((vector_size(64)));
+
 enum {
     SLOTS = 64, /* positions along an axis whose weights are kept */
     ROW = 5,    /* maximum cells of a small cube along an axis */
     BLOCK = 6,  /* cells of a block along an axis */
-    PITCH = 8,  /* cells between its rows */
     MARGIN = 4  /* rows before the first and after the last that a small cube can reach */
 };
 
@@ -32,19 +34,20 @@ struct reach {
 };
 
 /* Weights of a cube no larger than a cell, and of the cube half a cell further. */
+struct small {
+    double before[8], w[8]; /* 0; [n], then 0 */
+    int first, n;
+};
 struct kept {
+    struct small at[2];
     double x, size; /* size 0: empty */
-    struct small {
-        int first, n;
-        double w[ROW + 3];
-    } at[2];
 };
 
 /* Sums that are to be added to the cells first .. end - 1 of a mesh. */
 struct block {
     int64_t *mass; /* NULL: empty */
     int first[3], end[3];
-    int64_t cell[BLOCK * BLOCK * PITCH + ROW]; /* four are added at a time */
+    long8 row[BLOCK][BLOCK]; /* [z][y] the first BLOCK of eight cells are used */
 };
 
 enum { BAND_BITS = 3 }; /* log2 of the rows of a band */
@@ -55,11 +58,12 @@ struct bands {
     omp_lock_t *lock;
 };
 
+struct run;
 struct crew {
     const struct bands *bands;
-    bool whole;                 /* this rank has all rows */
     struct block *block;        /* [2] of the mesh and of the shifted one */
     struct kept (*kept)[SLOTS]; /* [3] */
+    struct run *run;            /* [2] of the mesh and of the shifted one */
     double *room;               /* memory for the weights of a large cube */
     int *y, *z; /* rows −MARGIN .. n+MARGIN−1 in this rank's block; −1: of another rank */
 };
@@ -79,23 +83,6 @@ static void reach_of(int order, double x, double size, double *room, struct reac
         double centre = r->first + i + 0.5;
         r->w[i] = (window_step(order, hi - centre) - window_step(order, lo - centre)) / size;
     }
-}
-
-static const struct kept *kept_of(struct kept slot[SLOTS], int order, double x, double size)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    struct kept *k = &slot[bits * 0x9e3779b97f4a7c15u >> 58];
-    static_assert(SLOTS == 1 << (64 - 58), "the hash has as many bits");
-    if (k->x == x && k->size == size) return k;
-    memset(k, 0, sizeof *k);
-    for (int h = 0; h < 2; h++) {
-        struct reach r;
-        reach_of(order, x + 0.5 * h, size, k->at[h].w, &r);
-        k->at[h].first = r.first, k->at[h].n = r.n;
-    }
-    k->x = x, k->size = size;
-    return k;
 }
 
 /* ---- adding ---- */
@@ -157,14 +144,15 @@ static void add_large(const struct pk *p, const struct crew *crew, window4 at, d
 
 /* ---- blocks ---- */
 
-/* Adds a row of a block to a row of the mesh from cell x on, and clears it. Cells behind the last
- * one of a row of the mesh are added to their periodic images later. */
-static void flush_row(int n, int x, int count, int64_t *from, int64_t *row)
+/* Adds a row of a block to a row of the mesh from cell x on. Cells behind the last one of a row of
+ * the mesh are added to their periodic images later. */
+static inline void flush_row(int n, int x, int count, const int64_t *from, int64_t *row)
 {
-    for (int i = 0; i < count; i++) {
-        row[x + i < n + PK_AFTER ? x + i : x + i - n] += from[i];
-        from[i] = 0;
+    if (x + 8 <= n + PK_AFTER) { /* cells from `count` on are 0 */
+        for (int i = 0; i < 8; i++) row[x + i] += from[i];
+        return;
     }
+    for (int i = 0; i < count; i++) row[x + i < n + PK_AFTER ? x + i : x + i - n] += from[i];
 }
 
 static void flush(const struct pk *p, const struct crew *c, struct block *b)
@@ -178,11 +166,12 @@ static void flush(const struct pk *p, const struct crew *c, struct block *b)
         band_lock(c->bands, y[j]);
         for (int k = 0; k < b->end[2] - b->first[2]; k++)
             if (z[k] >= 0)
-                flush_row(n, x, count, b->cell + (k * BLOCK + j) * PITCH,
+                flush_row(n, x, count, (const int64_t *)&b->row[k][j],
                           b->mass + pk_row(p, y[j], z[k]));
         band_unlock(c->bands, y[j]);
     }
     b->mass = NULL;
+    memset(b->row, 0, sizeof b->row); /* also rows of other ranks */
 }
 
 /* Makes room for a cube in the block, which is emptied if the cube is beyond it. */
@@ -201,25 +190,89 @@ static void enter(const struct pk *p, const struct crew *c, struct block *b, int
     }
 }
 
-/* Adds n[2] planes of n[1] rows of n[0] cells to a block. rows: of these rows along y and planes
- * along z, −1 for those that are not needed; NULL: all are. */
-static inline __attribute__((always_inline)) void add_rows(const int n[3],
-                                                           const struct small *const r[3],
-                                                           double mass, const int *const rows[2],
-                                                           int64_t *cell)
+/* Weights along x as they are placed in the rows of a block. */
+static inline window8 in_rows(const struct block *b, const struct small *x)
 {
-    const double *w = r[0]->w;
-    const window4 x = {w[0], w[1], w[2], w[3]};
-    for (int k = 0; k < n[2]; k++) {
-        const double plane = mass * r[2]->w[k];
-        for (int j = 0; j < n[1]; j++) {
-            if (rows && (rows[0][j] < 0 || rows[1][k] < 0)) continue;
-            const double m = plane * r[1]->w[j];
-            int64_t *row = cell + (k * BLOCK + j) * PITCH;
-            pk_add_four((char *)row, (window4){m, m, m, m}, x);
-            if (n[0] == ROW) row[ROW - 1] += llrint(m * w[ROW - 1]);
-        }
+    window8 w;
+    memcpy(&w, x->w - (x->first - b->first[0]), sizeof w);
+    return w;
+}
+
+/* Adds m[i] w[i], i < 8, rounded as by pk_add_four, to a whole row: a load of part of a row would
+ * wait for the store of another part. */
+static const window8 SHIFT = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52,
+                              0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52};
+
+/* Adds a cube that reaches up to ROW cells along each axis. */
+static void add_rows(double mass, const struct small *const r[3], struct block *b)
+{
+    const window8 x = in_rows(b, r[0]);
+    long8(*plane)[BLOCK] = &b->row[r[2]->first - b->first[2]];
+    for (int k = 0; k < r[2]->n; k++) {
+        const double part = mass * r[2]->w[k];
+        long8 *row = plane[k] + r[1]->first - b->first[1];
+        for (int j = 0; j < r[1]->n; j++)
+            row[j] += (long8)(part * r[1]->w[j] * x + SHIFT) - (long8)SHIFT;
     }
+}
+
+/* ---- runs of cubes that reach the same cells, four along each axis ---- */
+
+enum { RUN = 64 };
+
+struct run {
+    int n, first[3];
+    int64_t *mass;
+    struct {
+        double mass;
+        const struct small *r[3];
+    } at[RUN];
+};
+
+/* Adds a plane of the cubes of a run. */
+static inline void add_plane(const struct run *u, int k, struct block *b)
+{
+    const struct small *const *first = u->at[0].r;
+    long8 sum[4] = {0};
+    long8 *row = b->row[first[2]->first - b->first[2] + k] + first[1]->first - b->first[1];
+    for (int i = 0; i < u->n; i++) {
+        const struct small *const *r = u->at[i].r;
+        const window8 x = in_rows(b, r[0]);
+        const double part = u->at[i].mass * r[2]->w[k];
+        for (int j = 0; j < 4; j++) sum[j] += (long8)(part * r[1]->w[j] * x + SHIFT);
+    }
+    for (int j = 0; j < 4; j++) row[j] += sum[j] - (uint64_t)u->n * (long8)SHIFT;
+}
+
+/* Adds the cubes of a run to the block. */
+static void end_run(const struct pk *p, const struct crew *crew, int h)
+{
+    struct run *u = &crew->run[h];
+    struct block *b = &crew->block[h];
+    if (!u->n) return;
+    enter(p, crew, b, u->mass, u->at[0].r);
+    if (u->n == 1)
+        add_rows(u->at[0].mass, u->at[0].r, b);
+    else
+        for (int k = 0; k < 4; k++) add_plane(u, k, b);
+    u->n = 0;
+}
+
+/* Adds a cube to a run, which ends before it if they reach different cells. */
+static void join_run(const struct pk *p, const struct crew *crew, const struct small *const r[3],
+                     double mass, int h, int64_t *mesh)
+{
+    struct run *u = &crew->run[h];
+    bool same = u->mass == mesh && u->n < RUN;
+    for (int d = 0; d < 3; d++) same &= u->first[d] == r[d]->first;
+    if (!same) end_run(p, crew, h);
+    u->mass = mesh;
+    u->at[u->n].mass = mass;
+    for (int d = 0; d < 3; d++) {
+        u->first[d] = r[d]->first;
+        u->at[u->n].r[d] = r[d];
+    }
+    u->n++;
 }
 
 /* Adds a cube no larger than a cell, of the mass `mass` in quanta, to one of two meshes; returns
@@ -229,20 +282,34 @@ static bool add_small(const struct pk *p, const struct crew *crew, const struct 
 {
     const struct small *const r[3] = {&k[0]->at[h], &k[1]->at[h], &k[2]->at[h]};
     const int n[3] = {r[0]->n, r[1]->n, r[2]->n};
-    struct block *b = &crew->block[h];
     if (n[0] > ROW || n[1] > ROW || n[2] > ROW || !(fabs(mass) < 0x1p50)) return false;
-    enter(p, crew, b, mesh, r);
-    int64_t *cell = b->cell +
-                    ((r[2]->first - b->first[2]) * BLOCK + r[1]->first - b->first[1]) * PITCH +
-                    r[0]->first - b->first[0];
-    const int *const rows[2] = {crew->y + MARGIN + r[1]->first, crew->z + MARGIN + r[2]->first};
-    if (!crew->whole)
-        add_rows(n, r, mass, rows, cell);
-    else if (n[0] == 4 && n[1] == 4 && n[2] == 4)
-        add_rows((const int[3]){4, 4, 4}, r, mass, NULL, cell);
-    else
-        add_rows(n, r, mass, NULL, cell);
+    if (n[0] == 4 && n[1] == 4 && n[2] == 4) {
+        join_run(p, crew, r, mass, h, mesh);
+        return true;
+    }
+    enter(p, crew, &crew->block[h], mesh, r);
+    add_rows(mass, r, &crew->block[h]);
     return true;
+}
+
+/* Weights along axis d of a cube no larger than a cell. */
+static const struct kept *kept_of(const struct pk *p, const struct crew *crew, int d, double x,
+                                  double size)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    struct kept *k = &crew->kept[d][bits * 0x9e3779b97f4a7c15u >> 58];
+    static_assert(SLOTS == 1 << (64 - 58), "the hash has as many bits");
+    if (k->x == x && k->size == size) return k;
+    for (int h = 0; h < 2; h++) end_run(p, crew, h); /* runs may use the weights replaced */
+    memset(k, 0, sizeof *k);
+    for (int h = 0; h < 2; h++) {
+        struct reach r;
+        reach_of(p->par.order, x + 0.5 * h, size, k->at[h].w, &r);
+        k->at[h].first = r.first, k->at[h].n = r.n;
+    }
+    k->x = x, k->size = size;
+    return k;
 }
 
 static void add_cube(const struct pk *p, const struct crew *crew, const struct pk_cells *to,
@@ -253,7 +320,7 @@ static void add_cube(const struct pk *p, const struct crew *crew, const struct p
     window4 at;
     pk_cells(to, it, &at);
     for (int d = 0; d < 3 && size <= 1; d++)
-        k[d] = kept_of(crew->kept[d], p->par.order, at[d], size);
+        k[d] = kept_of(p, crew, d, at[d], size);
     for (int h = 0; h < 1 + p->par.interlace; h++) {
         int64_t *mesh = p->mass[it->mesh][h];
         if (size <= 1 && add_small(p, crew, k, at[3], h, mesh)) continue;
@@ -267,7 +334,6 @@ static void find_rows(const struct pk *p, struct crew *c)
 {
     const struct fft *f = p->fft;
     const int n = p->par.n;
-    c->whole = f->count[1] == n && f->count[2] == n;
     for (int i = -MARGIN; i < n + MARGIN; i++) {
         const int y = pk_wrap(i, n) - f->first[1], z = pk_wrap(i, n) - f->first[2];
         c->y[i + MARGIN] = y >= 0 && y < f->count[1] ? y : -1;
@@ -284,14 +350,19 @@ static void add_cubes(const struct pk *p, const struct bands *bands, int64_t n,
     struct crew c = {.bands = bands,
                      .block = mem_zero(sizeof *c.block * 2, "pk"),
                      .kept = mem_zero(sizeof *c.kept * 3, "pk"),
+                     .run = mem_zero(sizeof *c.run * 2, "pk"),
                      .room = mem_new(sizeof *c.room * 3 * p->room, "pk"),
                      .y = mem_new(sizeof *c.y * rows, "pk"),
                      .z = mem_new(sizeof *c.z * rows, "pk")};
     find_rows(p, &c);
     for (int64_t i = 0; i < n; i++) add_cube(p, &c, &to, &it[i]);
-    for (int h = 0; h < 2; h++) flush(p, &c, &c.block[h]);
+    for (int h = 0; h < 2; h++) {
+        end_run(p, &c, h);
+        flush(p, &c, &c.block[h]);
+    }
     FREE(c.block);
     FREE(c.kept);
+    FREE(c.run);
     FREE(c.room);
     FREE(c.y);
     FREE(c.z);
