@@ -21,9 +21,9 @@ typedef double window8 __attribute__((vector_size(64)));
 typedef uint64_t long8 __attribute__((vector_size(64)));
 
 enum {
-    SLOTS = 64, /* positions along an axis whose weights are kept */
+    SLOTS = 32, /* positions along an axis whose weights are kept */
     ROW = 5,    /* maximum cells of a small cube along an axis */
-    BLOCK = 6,  /* cells of a block along an axis */
+    BLOCK = 8,  /* cells of a block along an axis */
     MARGIN = 4  /* rows before the first and after the last that a small cube can reach */
 };
 
@@ -47,7 +47,7 @@ struct kept {
 struct block {
     int64_t *mass; /* NULL: empty */
     int first[3], end[3];
-    long8 row[BLOCK][BLOCK]; /* [z][y] the first BLOCK of eight cells are used */
+    long8 row[BLOCK][BLOCK]; /* [z][y]; 0 but for cells between first and end */
 };
 
 enum { BAND_BITS = 3 }; /* log2 of the rows of a band */
@@ -144,15 +144,19 @@ static void add_large(const struct pk *p, const struct crew *crew, window4 at, d
 
 /* ---- blocks ---- */
 
-/* Adds a row of a block to a row of the mesh from cell x on. Cells behind the last one of a row of
- * the mesh are added to their periodic images later. */
-static inline void flush_row(int n, int x, int count, const int64_t *from, int64_t *row)
+/* Adds a row of a block, `count` cells, to a row of the mesh from cell x on. Cells behind the last
+ * one of a row of the mesh are added to their periodic images later. */
+static inline void flush_row(int n, int x, int count, const long8 *from, int64_t *row)
 {
-    if (x + 8 <= n + PK_AFTER) { /* cells from `count` on are 0 */
-        for (int i = 0; i < 8; i++) row[x + i] += from[i];
+    long8 sum;
+    if (x + BLOCK <= n + PK_AFTER) { /* cells from `count` on are 0 */
+        memcpy(&sum, row + x, sizeof sum);
+        sum += *from;
+        memcpy(row + x, &sum, sizeof sum);
         return;
     }
-    for (int i = 0; i < count; i++) row[x + i < n + PK_AFTER ? x + i : x + i - n] += from[i];
+    for (int i = 0; i < count; i++)
+        row[x + i < n + PK_AFTER ? x + i : x + i - n] += (int64_t)(*from)[i];
 }
 
 static void flush(const struct pk *p, const struct crew *c, struct block *b)
@@ -162,16 +166,15 @@ static void flush(const struct pk *p, const struct crew *c, struct block *b)
     const int *y = c->y + MARGIN + b->first[1], *z = c->z + MARGIN + b->first[2];
     const int x = pk_wrap(b->first[0], n), count = b->end[0] - b->first[0];
     for (int j = 0; j < b->end[1] - b->first[1]; j++) {
-        if (y[j] < 0) continue;
-        band_lock(c->bands, y[j]);
-        for (int k = 0; k < b->end[2] - b->first[2]; k++)
-            if (z[k] >= 0)
-                flush_row(n, x, count, (const int64_t *)&b->row[k][j],
-                          b->mass + pk_row(p, y[j], z[k]));
-        band_unlock(c->bands, y[j]);
+        if (y[j] >= 0) band_lock(c->bands, y[j]);
+        for (int k = 0; k < b->end[2] - b->first[2]; k++) {
+            if (y[j] >= 0 && z[k] >= 0)
+                flush_row(n, x, count, &b->row[k][j], b->mass + pk_row(p, y[j], z[k]));
+            b->row[k][j] = (long8){0}; /* also rows of other ranks */
+        }
+        if (y[j] >= 0) band_unlock(c->bands, y[j]);
     }
     b->mass = NULL;
-    memset(b->row, 0, sizeof b->row); /* also rows of other ranks */
 }
 
 /* Makes room for a cube in the block, which is emptied if the cube is beyond it. */
@@ -298,8 +301,8 @@ static const struct kept *kept_of(const struct pk *p, const struct crew *crew, i
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    struct kept *k = &crew->kept[d][bits * 0x9e3779b97f4a7c15u >> 58];
-    static_assert(SLOTS == 1 << (64 - 58), "the hash has as many bits");
+    struct kept *k = &crew->kept[d][bits * 0x9e3779b97f4a7c15u >> 59];
+    static_assert(SLOTS == 1 << (64 - 59), "the hash has as many bits");
     if (k->x == x && k->size == size) return k;
     for (int h = 0; h < 2; h++) end_run(p, crew, h); /* runs may use the weights replaced */
     memset(k, 0, sizeof *k);
