@@ -1,10 +1,9 @@
 /* halo/centre: the densest member of each halo: the member with the nearest 32nd neighbour among
  * members, counting itself as the first.
  *
- * Each rank searches among its own members: all pairs of a small halo, else by the tree. The smallest
- * distance that any rank finds is an upper
- * bound; only members within this distance of another rank's domain may be denser than they appear,
- * and send requests to that rank. */
+ * Each rank searches among its own members: all pairs of a small halo, else by the tree. The
+ * smallest distance that any rank finds is an upper bound; only members within this distance of
+ * another rank's domain may be denser than they appear, and send requests to that rank. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>

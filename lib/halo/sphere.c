@@ -140,8 +140,7 @@ static void sort_marks(struct marks *a, struct marks *b)
         if (!(differ >> shift & 255)) continue;
         for (int64_t i = 0; i < a->n; i++) start[1 + (a->at[i].key >> shift & 255)]++;
         for (int k = 0; k < 256; k++) start[k + 1] += start[k];
-        for (int64_t i = 0; i < a->n; i++)
-            b->at[start[a->at[i].key >> shift & 255]++] = a->at[i];
+        for (int64_t i = 0; i < a->n; i++) b->at[start[a->at[i].key >> shift & 255]++] = a->at[i];
         b->n = a->n;
         const struct marks c = *a;
         *a = *b, *b = c;
@@ -187,8 +186,8 @@ static void read_request(const struct halo_trees *t, struct reading *r)
     sort_marks(&r->all, &r->spare);
     for (int64_t i = 0; i < r->all.n; i++) {
         const struct mark a = r->all.at[i];
-        struct bin b = {r->number, 1, a.key, halo_unkey(a.key), halo_unkey(a.key),
-                        halo_mass_of(r->s, a.m)};
+        struct bin b = {
+            r->number, 1, a.key, halo_unkey(a.key), halo_unkey(a.key), halo_mass_of(r->s, a.m)};
         while (i + 1 < r->all.n && r->all.at[i + 1].key == a.key) {
             b.n++;
             b.m += halo_mass_of(r->s, r->all.at[++i].m);

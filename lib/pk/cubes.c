@@ -4,9 +4,10 @@
  * cube. Cubes that are no larger than a mesh cell need at most five cells along an axis. Cells of
  * an octree come in Morton order. So the weights of small cubes are kept by position along each
  * axis, since most cubes share their coordinates with recent ones. Their masses are collected in a
- * block of the mesh, which is added to the mesh when the next cube is beyond it: the cells of an oct
- * and most of their neighbours share one. Cubes of at most half a mesh cell reach four cells along
- * each axis, the same for all cubes in that half: such a run of cubes is added in registers. The bits are those of one cube and one cell at a time.
+ * block of the mesh, which is added to the mesh when the next cube is beyond it: the cells of an
+ * oct and most of their neighbours share one. Cubes of at most half a mesh cell reach four cells
+ * along each axis, the same for all cubes in that half: such a run of cubes is added in registers.
+ * The bits are those of one cube and one cell at a time.
  *
  * Threads divide the cubes. A lock for each narrow band of rows along y protects the meshes; blocks
  * have the sums of several cubes, so threads seldom wait. Masses are integers, whose sums do not
@@ -322,8 +323,7 @@ static void add_cube(const struct pk *p, const struct crew *crew, const struct p
     const struct kept *k[3] = {NULL};
     window4 at;
     pk_cells(to, it, &at);
-    for (int d = 0; d < 3 && size <= 1; d++)
-        k[d] = kept_of(p, crew, d, at[d], size);
+    for (int d = 0; d < 3 && size <= 1; d++) k[d] = kept_of(p, crew, d, at[d], size);
     for (int h = 0; h < 1 + p->par.interlace; h++) {
         int64_t *mesh = p->mass[it->mesh][h];
         if (size <= 1 && add_small(p, crew, k, at[3], h, mesh)) continue;

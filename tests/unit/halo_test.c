@@ -484,6 +484,100 @@ static void test_heavy(void)
     FREE(all);
 }
 
+/* ---- gas ---- */
+
+enum { OCTS = 3000 };
+struct gas {
+    int level;
+    okey key;
+    unsigned leaf;
+    double m[8];
+};
+
+/* Octs of all sizes anywhere, twenty times heavier than the dark matter, so that spheres grow beyond
+ * their first regions. */
+static struct gas *octs(void)
+{
+    struct gas *g = mem_zero(sizeof *g * OCTS, "test");
+    struct rng r = rng_make(3, 1, 9);
+    for (int i = 0; i < OCTS; i++) {
+        uint64_t at[3];
+        g[i].level = 4 + i % 7;
+        for (int k = 0; k < 3; k++)
+            at[k] = (uint64_t)(rng_uniform(&r) * (double)(1 << (g[i].level - 1)));
+        g[i].key = okey_make(at[0], at[1], at[2]);
+        g[i].leaf = (unsigned)(256 * rng_uniform(&r));
+        for (int k = 0; k < 8; k++) g[i].m[k] = 40.0 / (8 * OCTS) * rng_uniform(&r);
+    }
+    return g;
+}
+
+static struct halo_point cell_of(const struct gas *g, int cell)
+{
+    struct halo_point b = {.m = g->m[cell], .kind = SPECIES_GAS};
+    int64_t at[3];
+    okey_coords(g->key, at);
+    for (int k = 0; k < 3; k++)
+        b.x[k] = ((double)(2 * at[k] + (cell >> k & 1)) + 0.5) * ldexp(1, -g->level);
+    return b;
+}
+
+/* Mass of all matter within a radius, of the halos that have one. */
+static void check_masses(const struct halo_list *l, const struct halo_point *all, int64_t n,
+                         const struct gas *g)
+{
+    const double period[3] = {1, 1, 1};
+    int64_t found = 0;
+    for (int64_t i = 0; i < l->n; i++)
+        for (int k = 0; k < HALO_SPHERES; k++) {
+            const double r2 = l->at[i].r[k] * l->at[i].r[k];
+            double m = 0;
+            if (!(r2 > 0)) continue;
+            for (int64_t j = 0; j < n; j++)
+                m += tree_far2(all[j].x, l->at[i].x, period) <= r2 ? all[j].m : 0;
+            for (int64_t j = 0; j < 8 * OCTS; j++) {
+                const struct halo_point b = cell_of(&g[j / 8], j % 8);
+                if (!(g[j / 8].leaf >> j % 8 & 1)) continue;
+                m += tree_far2(b.x, l->at[i].x, period) <= r2 ? b.m : 0;
+            }
+            CHECK(fabs(l->at[i].m[k] / m - 1) < 1e-12, "halo %ld: %g, not %g, within %g", (long)i,
+                  l->at[i].m[k], m, l->at[i].r[k]);
+            found++;
+        }
+    CHECK(found > 20, "%ld spheres", (long)found);
+}
+
+/* Cells of octs are bodies; spheres have all matter, however far they grow. Catches spheres that
+ * end at the regions of which the gas was sorted. */
+static void test_gas(void)
+{
+    enum { N = 20000 };
+    struct halo_point *all = clumps(N);
+    struct gas *g = octs();
+    struct halo_par p = parameters(0.004);
+    struct halo_list l[2];
+    p.mean = 0;
+    p.members = false;
+    for (int how = 0; how < 2; how++) {
+        struct halo_points b = share_of(all, N, how);
+        for (int i = 0; i < OCTS; i++) {
+            if (i % c.size != c.rank) continue;
+            if (how == 0) halo_points_add_oct(&b, g[i].level, g[i].key, g[i].leaf, g[i].m);
+            for (int k = 0; k < 8 && how == 1; k++) {
+                const struct halo_point q = cell_of(&g[i], k);
+                if (g[i].leaf >> k & 1) halo_points_add(&b, &q);
+            }
+        }
+        CHECK(halo_find(&c, &p, &b, &l[how]) == OK, "%s", err_message());
+    }
+    CHECK(differing(&l[0], &l[1]) == 0 && l[0].points[SPECIES_GAS] == l[1].points[SPECIES_GAS],
+          "cells of octs and bodies differ");
+    if (c.rank == 0) check_masses(&l[0], all, N, g);
+    for (int how = 0; how < 2; how++) halo_list_free(&l[how]);
+    FREE(g);
+    FREE(all);
+}
+
 /* ---- hostile ---- */
 
 /* So many particles that testing all pairs would take minutes: at one position, or one halo that
@@ -558,6 +652,7 @@ int main(int argc, char **argv)
     test_memory(true);
     test_densities();
     test_groups();
+    test_gas();
     test_centres();
     test_bound();
     test_tracers();
