@@ -494,17 +494,19 @@ struct gas {
     double m[8];
 };
 
-/* Octs of all sizes anywhere, twenty times heavier than the dark matter, so that spheres grow beyond
- * their first regions. */
-static struct gas *octs(void)
+/* Octs of all sizes around particles, twenty times heavier than the dark matter, so that spheres grow
+ * beyond their first regions. */
+static struct gas *octs(const struct halo_point *all, int64_t n)
 {
     struct gas *g = mem_zero(sizeof *g * OCTS, "test");
     struct rng r = rng_make(3, 1, 9);
     for (int i = 0; i < OCTS; i++) {
+        const double spread = i % 2 ? 0.02 : 0.003;
         uint64_t at[3];
         g[i].level = 4 + i % 7;
         for (int k = 0; k < 3; k++)
-            at[k] = (uint64_t)(rng_uniform(&r) * (double)(1 << (g[i].level - 1)));
+            at[k] = (uint64_t)(wrap(all[i * n / OCTS].x[k] + spread * rng_normal(&r)) *
+                               (double)(1 << (g[i].level - 1)));
         g[i].key = okey_make(at[0], at[1], at[2]);
         g[i].leaf = (unsigned)(256 * rng_uniform(&r));
         for (int k = 0; k < 8; k++) g[i].m[k] = 40.0 / (8 * OCTS) * rng_uniform(&r);
@@ -553,7 +555,7 @@ static void test_gas(void)
 {
     enum { N = 20000 };
     struct halo_point *all = clumps(N);
-    struct gas *g = octs();
+    struct gas *g = octs(all, N);
     struct halo_par p = parameters(0.004);
     struct halo_list l[2];
     p.mean = 0;
