@@ -494,8 +494,8 @@ struct gas {
     double m[8];
 };
 
-/* Octs of all sizes around particles, twenty times heavier than the dark matter, so that spheres grow
- * beyond their first regions. */
+/* Octs of all sizes around particles, twenty times heavier than the dark matter, so that spheres
+ * grow beyond their first regions. */
 static struct gas *octs(const struct halo_point *all, int64_t n)
 {
     struct gas *g = mem_zero(sizeof *g * OCTS, "test");
