@@ -19,7 +19,7 @@
 #include "pk/pk_priv.h"
 
 typedef double window8 __attribute__((vector_size(64)));
-typedef uint64_t long8 __attribute__((vector_size(64)));
+typedef uint64_t long8 __attribute__((vector_size(64), may_alias));
 
 enum {
     SLOTS = 32, /* positions along an axis whose weights are kept */
@@ -49,6 +49,7 @@ struct block {
     int64_t *mass; /* NULL: empty */
     int first[3], end[3];
     long8 row[BLOCK][BLOCK]; /* [z][y]; 0 but for cells between first and end */
+    long8 spare;             /* behind the last row */
 };
 
 enum { BAND_BITS = 3 }; /* log2 of the rows of a band */
@@ -207,17 +208,46 @@ static inline window8 in_rows(const struct block *b, const struct small *x)
 static const window8 SHIFT = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52,
                               0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52};
 
-/* Adds a cube that reaches up to ROW cells along each axis. */
-static void add_rows(double mass, const struct small *const r[3], struct block *b)
+/* Whether eight cells are one vector of the processor. Otherwise whole rows would take more time
+ * than the waits for stores. */
+#ifdef __AVX512F__
+enum { WIDE = 1 };
+#else
+enum { WIDE = 0 };
+#endif
+
+/* Adds n[2] planes of n[1] rows of n[0] <= ROW cells. */
+static inline __attribute__((always_inline)) void add_box(const int n[3], double mass,
+                                                          const struct small *const r[3],
+                                                          struct block *b)
 {
-    const window8 x = in_rows(b, r[0]);
+    const double *w = r[0]->w;
+    const window8 wide = in_rows(b, r[0]);
+    const window4 x = {w[0], w[1], w[2], w[3]};
+    const int at = r[0]->first - b->first[0];
     long8(*plane)[BLOCK] = &b->row[r[2]->first - b->first[2]];
-    for (int k = 0; k < r[2]->n; k++) {
+    for (int k = 0; k < n[2]; k++) {
         const double part = mass * r[2]->w[k];
         long8 *row = plane[k] + r[1]->first - b->first[1];
-        for (int j = 0; j < r[1]->n; j++)
-            row[j] += (long8)(part * r[1]->w[j] * x + SHIFT) - (long8)SHIFT;
+        for (int j = 0; j < n[1]; j++) {
+            const double m = part * r[1]->w[j];
+            int64_t *cell = (int64_t *)&row[j] + at;
+            if (WIDE) {
+                row[j] += (long8)(m * wide + SHIFT) - (long8)SHIFT;
+                continue;
+            }
+            pk_add_four((char *)cell, (window4){m, m, m, m}, x);
+            if (n[0] == ROW) cell[ROW - 1] += llrint(m * w[ROW - 1]);
+        }
     }
+}
+
+static void add_rows(double mass, const struct small *const r[3], struct block *b)
+{
+    if (r[0]->n == 4 && r[1]->n == 4 && r[2]->n == 4)
+        add_box((const int[3]){4, 4, 4}, mass, r, b);
+    else
+        add_box((const int[3]){r[0]->n, r[1]->n, r[2]->n}, mass, r, b);
 }
 
 /* ---- runs of cubes that reach the same cells, four along each axis ---- */
@@ -287,7 +317,7 @@ static bool add_small(const struct pk *p, const struct crew *crew, const struct 
     const struct small *const r[3] = {&k[0]->at[h], &k[1]->at[h], &k[2]->at[h]};
     const int n[3] = {r[0]->n, r[1]->n, r[2]->n};
     if (n[0] > ROW || n[1] > ROW || n[2] > ROW || !(fabs(mass) < 0x1p50)) return false;
-    if (n[0] == 4 && n[1] == 4 && n[2] == 4) {
+    if (WIDE && n[0] == 4 && n[1] == 4 && n[2] == 4) {
         join_run(p, crew, r, mass, h, mesh);
         return true;
     }
