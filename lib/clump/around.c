@@ -6,15 +6,57 @@
 
 #include "clump/priv.h"
 
+/* ---- sets of the 4³ cells in and around an oct: bit x + 4 y + 16 z, 0 to 3 each; the first cell
+ * of the oct is at 1, 1, 1 ---- */
+
+static const uint64_t CUBE3 = 0x077707770777; /* the first three along each axis */
+
+/* Where an oct of the 3³ lies along an axis: which of its cells count, as bits of eight cells, and
+ * how far they are moved. */
+struct along {
+    unsigned char keep[3], down, up;
+};
+
+static const struct along ALONG[3] = {
+    {{0xaa, 0xcc, 0xf0}, 1, 0}, {{0xff, 0xff, 0xff}, 0, 1}, {{0x55, 0x33, 0x0f}, 0, 3}};
+
+/* The cells of an oct, bits x + 2 y + 4 z, among the 4³. */
+static uint64_t cells_of_oct(unsigned cells, int k)
+{
+    const int at[3] = {k % 3, k / 3 % 3, k / 9};
+    int up = 0;
+    for (int d = 0; d < 3; d++) {
+        const struct along *a = &ALONG[at[d]];
+        cells = (cells & a->keep[d]) >> (a->down << d);
+        up += a->up << 2 * d;
+    }
+    return (uint64_t)((cells & 3) | (cells & 12) << 2 | (cells & 48) << 12 | (cells & 192) << 14)
+           << up;
+}
+
+static unsigned refined_cells(const lidx child[8])
+{
+    unsigned cells = 0;
+    for (int c = 0; c < 8; c++) cells |= (unsigned)(child[c] >= 0) << c;
+    return cells;
+}
+
 void around_set(struct around *a, const struct mesh *m, struct spot s)
 {
     if (a->level == s.level && a->oct == s.oct) return;
+    const struct level *lv = &m->lev[s.level];
     a->m = m;
     a->level = s.level;
     a->oct = s.oct;
+    a->there = a->refined = 0;
     mesh_cube(m, s.level, s.oct, a->same);
-    for (int k = 0; k < 27; k++) a->coarse[k] = NBR_NONE;
-    if (s.level > 1) mesh_cube(m, s.level - 1, m->lev[s.level].parent[s.oct], a->coarse);
+    for (int k = 0; k < 27; k++) {
+        if (a->same[k] < 0) continue;
+        const unsigned cells = refined_cells(lv->child[a->same[k]]);
+        a->there |= cells_of_oct(0xff, k);
+        if (cells) a->refined |= cells_of_oct(cells, k);
+    }
+    if (~a->there && s.level > m->levelmin) mesh_cube(m, s.level - 1, lv->parent[s.oct], a->coarse);
 }
 
 static inline int add_leaf(const struct level *lv, lidx oct, int cell, struct spot *s)
@@ -24,35 +66,69 @@ static inline int add_leaf(const struct level *lv, lidx oct, int cell, struct sp
     return 1;
 }
 
-int around_leaves(const struct around *a, int cell, struct spot s[AROUND])
+/* Number of an element of a set, along each axis. */
+static inline void element(uint64_t set, int x[3])
 {
-    const struct mesh *m = a->m;
-    const struct level *lv = &m->lev[a->level];
-    int n = 0, c, slot = oct_slot(lv, a->oct);
-    for (int k = 0; k < 8 && a->level > m->levelmin; k++) {
+    const int bit = __builtin_ctzll(set);
+    x[0] = bit & 3, x[1] = bit >> 2 & 3, x[2] = bit >> 4;
+}
+
+static int add_coarse(const struct around *a, int cell, struct spot *s)
+{
+    const int slot = oct_slot(&a->m->lev[a->level], a->oct);
+    int n = 0, c;
+    for (int k = 0; k < 8; k++) {
         int x[3];
         for (int d = 0; d < 3; d++)
             x[d] = (slot >> d & 1) + (k >> d & 1) - ((cell >> d & 1) ? 0 : 1);
         lidx oct = cube_cell(a->coarse, x, &c);
-        n += add_leaf(&m->lev[a->level - 1], oct, c, &s[n]);
+        n += add_leaf(&a->m->lev[a->level - 1], oct, c, &s[n]);
     }
-    for (int k = 0; k < 27; k++) {
-        int x[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
-        for (int d = 0; d < 3; d++) x[d] += cell >> d & 1;
-        lidx oct = cube_cell(a->same, x, &c);
-        n += add_leaf(lv, oct, c, &s[n]);
-    }
-    for (int k = 0; k < 64 && a->level < m->levelmax; k++) {
-        static const int step[4] = {-1, 0, 0, 1}, bit[4] = {1, 0, 1, 0};
-        int f[3] = {k & 3, k >> 2 & 3, k >> 4}, x[3], fine = 0;
+    return n;
+}
+
+/* The cells of half the size that touch the middle of 3³ cells, if these are refined: 4³, of which
+ * the inner 2³ are in the middle. */
+static uint64_t finer_cells(uint64_t cells)
+{
+    static const uint64_t LOWER[3] = {0x3333333333333333, 0x00ff00ff00ff00ff, 0x00000000ffffffff},
+                          UPPER[3] = {0x6666666666666666, 0x0ff00ff00ff00ff0, 0x0000ffffffff0000};
+    for (int d = 0; d < 3; d++) cells = (cells & LOWER[d]) | (cells & UPPER[d]) << (1 << 2 * d);
+    return cells;
+}
+
+static int add_finer(const struct around *a, int cell, uint64_t refined, struct spot *s)
+{
+    static const int step[4] = {-1, 0, 0, 1}, bit[4] = {1, 0, 1, 0};
+    const struct level *lv = &a->m->lev[a->level];
+    int n = 0, c;
+    for (uint64_t rest = finer_cells(refined); rest; rest &= rest - 1) {
+        int f[3], x[3], fine = 0;
+        element(rest, f);
         for (int d = 0; d < 3; d++) {
             x[d] = step[f[d]] + (cell >> d & 1);
             fine |= bit[f[d]] << d;
         }
         lidx oct = cube_cell(a->same, x, &c);
-        if (oct < 0 || lv->child[oct][c] < 0) continue;
-        n += add_leaf(&m->lev[a->level + 1], lv->child[oct][c], fine, &s[n]);
+        n += add_leaf(lv + 1, lv->child[oct][c], fine, &s[n]);
     }
+    return n;
+}
+
+int around_leaves(const struct around *a, int cell, struct spot s[AROUND])
+{
+    const int corner = (cell & 1) | (cell & 2) << 1 | (cell & 4) << 2;
+    const uint64_t there = a->there >> corner & CUBE3, refined = a->refined >> corner & CUBE3;
+    int n = 0, c;
+    if (there != CUBE3 && a->level > a->m->levelmin) n = add_coarse(a, cell, s);
+    for (uint64_t rest = there & ~refined; rest; rest &= rest - 1) {
+        int x[3];
+        element(rest, x);
+        for (int d = 0; d < 3; d++) x[d] += (cell >> d & 1) - 1;
+        lidx oct = cube_cell(a->same, x, &c);
+        s[n++] = (struct spot){oct, (unsigned char)a->level, (unsigned char)c};
+    }
+    if (refined) n += add_finer(a, cell, refined, &s[n]);
     return n;
 }
 

@@ -2,8 +2,9 @@
  *
  * Each cell points to the densest leaf cell that touches it, if that cell is denser by more than
  * 1e-4; else the cell is a peak. Following the pointers (steepest ascent) leads each cell to its
- * peak. Cells are visited by descending density, so one sweep labels all cells whose path stays on
- * this rank; the others follow once ghosts have labels. The density of a saddle between two peaks
+ * peak. Cells are labelled by descending density, so one sweep labels all cells whose path stays on
+ * this rank; the others follow once ghosts have labels. All else takes cells in the order of the
+ * mesh, in which neighbours are near in memory. The density of a saddle between two peaks
  * is the maximum, over pairs of touching cells of the two peaks, of the mean density of the
  * pair. */
 #include <math.h>
@@ -123,20 +124,6 @@ static struct dense *dense_sort(int64_t n, struct dense *d, struct dense *other)
     return d;
 }
 
-static void sort_cells(struct finder *f)
-{
-    size_t n = (size_t)f->ncell;
-    struct dense *d = mem_new(sizeof *d * 2 * n + 1, "clump cells");
-    for (int64_t i = 0; i < f->ncell; i++)
-        d[i] = (struct dense){descending(density(f, f->cell[i].at)), i};
-    const struct dense *in_order = dense_sort(f->ncell, d, d + n);
-    struct patch_cell *sorted = mem_new(sizeof *sorted * n + 1, "clump cells");
-    for (int64_t i = 0; i < f->ncell; i++) sorted[i] = f->cell[in_order[i].at];
-    FREE(d);
-    FREE(f->cell);
-    f->cell = sorted;
-}
-
 MEM_ORDER(peak_order, struct peak, label)
 
 static okey spot_label(const struct finder *f, struct spot s)
@@ -181,11 +168,23 @@ static int64_t follow(struct finder *f, int64_t n, int64_t *left)
     return retained;
 }
 
+/* The cells that are not peaks, by descending density: left[n]; returns n. */
+static int64_t order_cells(const struct finder *f, int64_t *left)
+{
+    int64_t n = 0;
+    struct dense *d = mem_new(sizeof *d * 2 * (size_t)f->ncell + 1, "clump cells");
+    for (int64_t i = 0; i < f->ncell; i++)
+        if (f->cell[i].up.level) d[n++] = (struct dense){descending(density(f, f->cell[i].at)), i};
+    const struct dense *in_order = dense_sort(n, d, d + n);
+    for (int64_t i = 0; i < n; i++) left[i] = in_order[i].at;
+    FREE(d);
+    return n;
+}
+
 static void label_cells(struct finder *f)
 {
-    int64_t n = 0, *left = mem_new(sizeof *left * (size_t)f->ncell + 1, "clump cells");
-    for (int64_t i = 0; i < f->ncell; i++)
-        if (f->cell[i].up.level) left[n++] = i;
+    int64_t *left = mem_new(sizeof *left * (size_t)f->ncell + 1, "clump cells");
+    int64_t n = order_cells(f, left);
     for (int64_t all = 1; all > 0;) {
         n = follow(f, n, left);
         all = n;
@@ -201,7 +200,6 @@ enum err patch_find(struct finder *f)
         f->label[l] = mem_zero(sizeof(okey[8]) * (size_t)f->m->lev[l].noct + 1, "clump labels");
     TRY(err_agree(f->c, find_cells(f)));
     find_ways(f);
-    sort_cells(f);
     list_peaks(f);
     label_cells(f);
     return OK;

@@ -43,7 +43,7 @@ struct finder {
     const struct domain *d;
     const struct comm *c;
     int64_t ncell;
-    struct patch_cell *cell; /* own cells, by descending density */
+    struct patch_cell *cell; /* own cells, in the order of the mesh */
     okey (*label[LEVEL_MAX + 2])[8];
     int64_t npeak;
     struct peak *peak; /* own peaks, by label */
@@ -88,11 +88,13 @@ void share_cells(struct share *s, const struct finder *f);
 
 enum { AROUND = 99 };
 
-/* Neighbourhood of an oct. */
+/* Neighbourhood of an oct. there, refined: which of the 4³ cells in and around it exist, and are
+ * refined; coarse is valid if the oct is not on levelmin and one of the 4³ does not exist. */
 struct around {
     const struct mesh *m;
     int level;
     lidx oct, same[27], coarse[27];
+    uint64_t there, refined;
 };
 /* Sets the neighbourhood to the oct of s, unless it is set already; level must be 0 at first. */
 void around_set(struct around *a, const struct mesh *m, struct spot s);
