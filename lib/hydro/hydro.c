@@ -11,6 +11,7 @@
 #include "hydro/gas_law.h"
 #include "hydro/interp_kern.h"
 #include "patch/patch.h"
+#include "vec/vec.h"
 
 enum riemann hydro_riemann_named(const char *name)
 {
@@ -200,81 +201,73 @@ static void oct_gravity(struct oct_sums *o)
     }
 }
 
-/* Velocity components of the neighbours of an oct's cells below and above, and their distances in
- * cells: 1, or 1½ where the neighbour is coarser. */
-struct beside {
-    double v[3][2][8], distance[3][2][8];
-};
-
 /* Velocity component d in the eight cells of oct i of the level. */
-static inline void oct_velocity(const struct oct_sums *o, lidx i, int d, double *restrict v)
+static inline vec oct_velocity(const struct oct_sums *o, lidx i, int d)
 {
     const struct level *lv = &o->m->lev[o->l];
-    const double *restrict r = lv->fld[FLD_U][i], *restrict u = lv->fld[FLD_U + 1 + d][i];
-    const double smallr = gas_of(o)->par->smallr;
-#pragma omp simd
-    for (int c = 0; c < 8; c++) v[c] = u[c] * (1.0 / hydro_max(r[c], smallr));
+    const vec smallr = vec_of(gas_of(o)->par->smallr);
+    return vec_load(lv->fld[FLD_U + 1 + d][i]) *
+           (1.0 / vec_max(vec_load(lv->fld[FLD_U][i]), smallr));
 }
 
-/* Normal velocity of the cell across face f of cell c, where the level has no oct. */
-static double velocity_across(const struct oct_sums *o, int c, int f)
+/* The eight cells of an oct, each with the value of its neighbour along axis d in the oct. */
+static inline vec cells_swapped(vec v, int d)
 {
-    double u[GAS_SCALARS];
-    hydro_gas_across(o->m, o->l, o->i, c, f, gas_of(o)->par, u);
-    return u[1 + (f >> 1)] * (1.0 / hydro_max(u[0], gas_of(o)->par->smallr));
+    return d == 0   ? __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6)
+           : d == 1 ? __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5)
+                    : __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
 }
 
-static bool cell_at_face(int c, int f)
+/* Normal velocity of the cell across face f, which is coarser. */
+static double velocity_coarser(const struct oct_sums *o, int f)
 {
-    return (c >> (f >> 1) & 1) == (f & 1);
+    const int d = f >> 1;
+    const struct patch_cell x = patch_across(o->m, o->l, o->i, f & 1 ? 1 << d : 0, f);
+    const struct level *up = &o->m->lev[x.level];
+    return up->fld[FLD_U + 1 + d][x.oct][x.cell] *
+           (1.0 / hydro_max(up->fld[FLD_U][x.oct][x.cell], gas_of(o)->par->smallr));
 }
 
-/* Velocity component d in the cells across face f, stored as the cells of a neighbour oct. */
-static void velocities_beyond(const struct oct_sums *o, int d, int f, double out[8])
+/* Normal velocities beyond face f of the box. Of cells that are not at the face: 0. */
+static vec velocities_beyond_box(const struct oct_sums *o, int f)
 {
-    lidx j = o->m->lev[o->l].nbr[o->i][f];
-    int bit = 1 << d, first = f & 1 ? bit : 0;
-    if (j >= 0) {
-        oct_velocity(o, j, d, out);
-        return;
+    double out[8] = {0};
+    for (int c = 0; c < 8; c++) {
+        double u[GAS_SCALARS];
+        if ((c >> (f >> 1) & 1) != (f & 1)) continue;
+        hydro_gas_across(o->m, o->l, o->i, c, f, gas_of(o)->par, u);
+        out[c] = u[1 + (f >> 1)] * (1.0 / hydro_max(u[0], gas_of(o)->par->smallr));
     }
-    bool coarse = j == NBR_NONE; /* one coarser cell across the whole face */
-    for (int c = 0; c < 8; c++)
-        if (cell_at_face(c, f))
-            out[c ^ bit] = coarse && c != first ? out[first ^ bit] : velocity_across(o, c, f);
+    return vec_load(out);
 }
 
-static void oct_beside(const struct oct_sums *o, struct beside *b)
+/* Normal velocities beyond face f, in the places of the cells at the face. */
+static inline vec velocities_beyond(const struct oct_sums *o, int f)
 {
-    const lidx *nbr = o->m->lev[o->l].nbr[o->i];
-    for (int d = 0; d < 3; d++) {
-        double in[8], out[8];
-        oct_velocity(o, o->i, d, in);
-        for (int side = 0; side < 2; side++) {
-            int f = 2 * d + side, bit = 1 << d;
-            velocities_beyond(o, d, f, out);
-            for (int c = 0; c < 8; c++) {
-                bool beyond = cell_at_face(c, f);
-                b->v[d][side][c] = beyond ? out[c ^ bit] : in[c ^ bit];
-                b->distance[d][side][c] = beyond && nbr[f] == NBR_NONE ? 1.5 : 1.0;
-            }
-        }
-    }
+    const lidx j = o->m->lev[o->l].nbr[o->i][f];
+    if (j >= 0) return cells_swapped(oct_velocity(o, j, f >> 1), f >> 1);
+    return j == NBR_NONE ? vec_of(velocity_coarser(o, f)) : velocities_beyond_box(o, f);
 }
 
-/* Divergence of the old velocities in the cells of an oct at the coarse–fine boundary. */
+/* Divergence of the old velocities in the cells of an oct at the coarse–fine boundary. Neighbours
+ * are at a distance of one cell, or of 1½ where they are coarser. */
 static void oct_expansion_boundary(const struct oct_sums *o, double *restrict div)
 {
+    static const vec_bits UPPER[3] = {
+        {0, -1, 0, -1, 0, -1, 0, -1}, {0, 0, -1, -1, 0, 0, -1, -1}, {0, 0, 0, 0, -1, -1, -1, -1}};
+    const lidx *nbr = o->m->lev[o->l].nbr[o->i];
     const double dx = o->dx;
-    struct beside b;
-    oct_beside(o, &b);
-#pragma omp simd
-    for (int c = 0; c < 8; c++) {
-        div[c] = 0.0;
-        for (int d = 0; d < 3; d++)
-            div[c] += (b.v[d][1][c] - b.v[d][0][c]) /
-                      (b.distance[d][0][c] * dx + b.distance[d][1][c] * dx);
+    const vec one = vec_of(1.0 * dx);
+    vec sum = vec_of(0.0);
+    for (int d = 0; d < 3; d++) {
+        const vec in = cells_swapped(oct_velocity(o, o->i, d), d);
+        const vec below = vec_pick(UPPER[d], in, velocities_beyond(o, 2 * d)),
+                  above = vec_pick(UPPER[d], velocities_beyond(o, 2 * d + 1), in);
+        const vec lower = vec_of((nbr[2 * d] == NBR_NONE ? 1.5 : 1.0) * dx),
+                  upper = vec_of((nbr[2 * d + 1] == NBR_NONE ? 1.5 : 1.0) * dx);
+        sum += (above - below) / (vec_pick(UPPER[d], one, lower) + vec_pick(UPPER[d], upper, one));
     }
+    vec_store(div, sum);
 }
 
 /* Divergence of the old velocities in the cells of an oct: the last of the sums. */
@@ -335,6 +328,8 @@ static void oct_scalars(struct oct_sums *o)
 {
     const struct level *lv = &o->m->lev[o->l];
     double smallr = gas_of(o)->par->smallr;
+    const vec least = vec_min(vec_load(lv->fld[FLD_U][o->i]), vec_load(o->w[0]));
+    if (!vec_any((vec_bits)(least < smallr))) return;
     for (int c = 0; c < 8; c++) {
         double factor = hydro_scalar_factor(lv->fld[FLD_U][o->i][c], o->w[0][c], smallr);
         if (factor == 0.0) continue;
