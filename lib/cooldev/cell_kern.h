@@ -82,30 +82,47 @@ PTAH_HD vec cooling_seen(const struct cooling_law *w, vec nH)
     return w->shielded ? nH / vec_max(vec_exp(-nH / 0.01), vec_of(1e-20)) : nH;
 }
 
+/* The values of gas of which `metal` is the density of metals. floor: T2 of the floor at its
+ * density. */
+PTAH_HD struct cooling_cell cooling_begin(const struct cooling_law *w, const struct gas_cell *g,
+                                          double metal, double floor)
+{
+    struct cooling_cell x;
+    x.rho = g->rho;
+    x.nH = x.rho * w->hydrogen;
+    x.kinetic = gas_cell_kinetic(g);
+    x.floor = floor;
+    double T2 = gas_cell_internal(g) / (x.rho * w->per_T2) - x.floor;
+    x.Z = w->metal >= 0 ? metal / x.rho / COOL_SOLAR : w->Z;
+    T2 = T2 > COOLING_MIN ? T2 : COOLING_MIN;
+    x.T2 = T2 < w->max ? T2 : w->max;
+    return x;
+}
+
+/* Internal energy per volume after cooling. T2: temperature above the floor; x: result of
+ * cooling_begin; delay: the delay scalar per volume, 0 without one. */
+PTAH_HD double cooling_end(const struct cooling_law *w, const struct cooling_cell *x, double T2,
+                           double delay)
+{
+    int delayed = (delay / x->rho > COOLING_DELAYED) & (T2 < x->T2);
+    double total = (delayed ? x->T2 : T2) + x->floor;
+    return total * (x->rho * w->per_T2);
+}
+
 /* Reads a cell. floor: T2 of the floor at its density. */
 PTAH_HD struct cooling_cell cooling_enter(const struct cooling_law *w, const struct level *lv,
                                           lidx i, int c, double floor)
 {
-    struct cooling_cell x;
     const struct gas_cell g = gas_cell_above(lv, i, c, w->smallr);
-    x.rho = g.rho;
-    x.nH = x.rho * w->hydrogen;
-    x.kinetic = gas_cell_kinetic(&g);
-    x.floor = floor;
-    double T2 = gas_cell_internal(&g) / (x.rho * w->per_T2) - x.floor;
-    x.Z = w->metal >= 0 ? level_gas(lv, w->metal)[i][c] / x.rho / COOL_SOLAR : w->Z;
-    x.T2 = fmin(fmax(T2, COOLING_MIN), w->max);
-    return x;
+    return cooling_begin(w, &g, w->metal >= 0 ? level_gas(lv, w->metal)[i][c] : 0, floor);
 }
 
 /* Writes a cell after cooling. T2: temperature above the floor; x: result of cooling_enter. */
 PTAH_HD void cooling_leave(const struct cooling_law *w, const struct level *lv, lidx i, int c,
                            const struct cooling_cell *x, double T2)
 {
-    if (w->delayed >= 0 && level_gas(lv, w->delayed)[i][c] / x->rho > COOLING_DELAYED && T2 < x->T2)
-        T2 = x->T2;
-    double total = T2 + x->floor;
-    gas_set_internal(lv, i, c, total * (x->rho * w->per_T2), x->kinetic);
+    double delay = w->delayed >= 0 ? level_gas(lv, w->delayed)[i][c] : 0;
+    gas_set_internal(lv, i, c, cooling_end(w, x, T2, delay), x->kinetic);
     if (w->delayed >= 0) level_gas(lv, w->delayed)[i][c] *= w->decay;
 }
 

@@ -2,6 +2,7 @@
  * and velocity, above the temperature floor (docs/method/cooling.md). With an equation of state the
  * energy is set to the floor. */
 #include <math.h>
+#include <string.h>
 
 #include "base/cgs.h"
 #include "cool/cool.h"
@@ -42,76 +43,136 @@ struct job {
     bool cools;
 };
 
-/* A block of leaf cells. */
+/* Variables of a cell in a block: those of the gas, densities of metals and of the delay scalar. */
+enum { BLOCK_METAL = GAS_SCALARS, BLOCK_DELAY, BLOCK_FIELDS };
+
+/* A block of leaf cells, used up to the next multiple of VEC. beside: energy that is neither
+ * kinetic nor internal. The numbers of cells that the mesh does not have stay 0. */
 struct block {
     struct solve_cells cells;
-    struct cooling_cell of[SOLVE_BLOCK];
+    int nfield, field[BLOCK_FIELDS], as[BLOCK_FIELDS]; /* variable of the mesh, row of `gas` */
+    double gas[BLOCK_FIELDS][SOLVE_BLOCK], beside[SOLVE_BLOCK];
+    double kinetic[SOLVE_BLOCK], floor[SOLVE_BLOCK], before[SOLVE_BLOCK], after[SOLVE_BLOCK];
     lidx oct[SOLVE_BLOCK];
     int cell[SOLVE_BLOCK];
 };
 
-/* Functions of the density of the eight cells of an oct: the floor, and the density at which the
- * table is read. */
-struct oct_values {
-    double floor[8], seen[8];
-};
-
-static void oct_values_of(const struct job *j, lidx i, struct oct_values *o)
+static void block_open(struct block *b, const struct job *j)
 {
-    double nH[8];
-    _Static_assert(VEC == 8, "a vector has the cells of an oct");
-    for (int c = 0; c < 8; c++) nH[c] = cooling_density(&j->law, j->lv, i, c) * j->law.hydrogen;
-    vec_store(o->floor, cooling_floor(&j->law.floor, vec_load(nH)));
-    vec_store(o->seen, cooling_seen(&j->law, vec_load(nH)));
+    memset(b, 0, sizeof *b);
+    for (int v = 0; v < BLOCK_FIELDS; v++) {
+        int field = v == BLOCK_METAL ? j->law.metal : v == BLOCK_DELAY ? j->law.delayed : v;
+        if (field >= 0) b->field[b->nfield] = field, b->as[b->nfield++] = v;
+    }
 }
 
-static void gather(const struct job *j, lidx i, int c, const struct oct_values *o, struct block *b)
+static struct gas_cell block_gas(const struct block *b, const struct cooling_law *w, int k)
 {
+    const double rho = b->gas[GAS_DENSITY][k];
+    return (struct gas_cell){
+        .rho = rho > w->smallr ? rho : w->smallr,
+        .m = {b->gas[GAS_MOMENTUM][k], b->gas[GAS_MOMENTUM + 1][k], b->gas[GAS_MOMENTUM + 2][k]},
+        .e = b->gas[GAS_ENERGY][k] - b->beside[k]};
+}
+
+/* Everything between the variables of the mesh and those of cooling, in vectors of cells. */
+static void block_begin(const struct job *j, struct block *b)
+{
+    const struct cooling_law w = j->law;
     struct solve_cells *s = &b->cells;
-    int k = s->n++;
-    struct cooling_cell x = cooling_enter(&j->law, j->lv, i, c, o->floor[c]);
-    s->nH[k] = x.nH;
-    s->seen[k] = o->seen[c];
-    s->Z[k] = x.Z;
-    s->T2[k] = x.T2;
-    b->of[k] = x;
-    b->oct[k] = i;
-    b->cell[k] = c;
+    _Static_assert(SOLVE_BLOCK % VEC == 0, "a block has whole vectors");
+    for (int k = 0; k < s->n; k += VEC) {
+        const vec rho = vec_max(vec_load(b->gas[GAS_DENSITY] + k), vec_of(w.smallr));
+        vec_store(b->floor + k, cooling_floor(&w.floor, rho * w.hydrogen));
+        vec_store(s->seen + k, cooling_seen(&w, rho * w.hydrogen));
+    }
+#pragma omp simd
+    for (int k = 0; k < s->n; k++) {
+        const struct gas_cell g = block_gas(b, &w, k);
+        const struct cooling_cell x = cooling_begin(&w, &g, b->gas[BLOCK_METAL][k], b->floor[k]);
+        s->nH[k] = x.nH;
+        s->Z[k] = x.Z;
+        s->T2[k] = b->before[k] = x.T2;
+        b->kinetic[k] = x.kinetic;
+    }
+}
+
+static void block_end(const struct job *j, struct block *b)
+{
+    const struct cooling_law w = j->law;
+    const struct solve_cells *s = &b->cells;
+#pragma omp simd
+    for (int k = 0; k < s->n; k++) {
+        const struct cooling_cell x = {
+            .rho = block_gas(b, &w, k).rho, .floor = b->floor[k], .T2 = b->before[k]};
+        const double internal = cooling_end(&w, &x, s->T2[k], b->gas[BLOCK_DELAY][k]);
+        b->after[k] = internal + b->kinetic[k] + b->beside[k];
+    }
+    for (int k = 0; k < s->n; k++) {
+        level_gas(j->lv, GAS_ENERGY)[b->oct[k]][b->cell[k]] = b->after[k];
+        if (w.delayed >= 0)
+            level_gas(j->lv, w.delayed)[b->oct[k]][b->cell[k]] = b->gas[BLOCK_DELAY][k] * w.decay;
+    }
 }
 
 static void flush(const struct job *j, struct block *b)
 {
     if (b->cells.n == 0) return;
+    block_begin(j, b);
     cool_cells(j->r->cooling, j->law.dt, &b->cells);
-    for (int k = 0; k < b->cells.n; k++)
-        cooling_leave(&j->law, j->lv, b->oct[k], b->cell[k], &b->of[k], b->cells.T2[k]);
+    block_end(j, b);
     b->cells.n = 0;
+}
+
+/* Adds the eight cells of an oct. */
+static void gather_oct(const struct job *j, lidx i, struct block *b)
+{
+    const int k = b->cells.n;
+    for (int v = 0; v < b->nfield; v++)
+        memcpy(b->gas[b->as[v]] + k, level_gas(j->lv, b->field[v])[i], 8 * sizeof(double));
+    for (int c = 0; c < 8; c++) {
+        b->oct[k + c] = i, b->cell[k + c] = c;
+        b->beside[k + c] = gas_cell_beside(j->lv, i, c);
+    }
+    b->cells.n = k + 8;
+}
+
+static void gather(const struct job *j, lidx i, int c, struct block *b)
+{
+    const int k = b->cells.n++;
+    for (int v = 0; v < b->nfield; v++) b->gas[b->as[v]][k] = level_gas(j->lv, b->field[v])[i][c];
+    b->beside[k] = gas_cell_beside(j->lv, i, c);
+    b->oct[k] = i, b->cell[k] = c;
 }
 
 static void cool_octs(const struct job *j, lidx first, lidx last)
 {
-    struct block b = {.cells.n = 0};
-    struct oct_values o;
+    struct block b;
+    block_open(&b, j);
     for (lidx i = first; i < last; i++) {
-        bool here = false;
-        for (int c = 0; c < j->r->mesh->cells; c++) here |= j->lv->child[i][c] < 0;
-        if (here) oct_values_of(j, i, &o);
-        for (int c = 0; c < j->r->mesh->cells && here; c++) {
-            if (j->lv->child[i][c] >= 0) continue;
-            gather(j, i, c, &o, &b);
+        const lidx *child = j->lv->child[i];
+        bool whole = j->r->mesh->cells == 8 && b.cells.n <= SOLVE_BLOCK - 8;
+        for (int c = 0; c < 8 && whole; c++) whole = child[c] < 0;
+        if (whole) gather_oct(j, i, &b);
+        for (int c = 0; c < j->r->mesh->cells && !whole; c++) {
+            if (child[c] >= 0) continue;
+            gather(j, i, c, &b);
             if (b.cells.n == SOLVE_BLOCK) flush(j, &b);
         }
+        if (b.cells.n == SOLVE_BLOCK) flush(j, &b);
     }
     flush(j, &b);
 }
 
 static void set_octs(const struct job *j, lidx first, lidx last)
 {
-    struct oct_values o;
+    double nH[8], floor[8];
+    _Static_assert(VEC == 8, "a vector has the cells of an oct");
     for (lidx i = first; i < last; i++) {
-        oct_values_of(j, i, &o);
+        for (int c = 0; c < 8; c++) nH[c] = cooling_density(&j->law, j->lv, i, c) * j->law.hydrogen;
+        vec_store(floor, cooling_floor(&j->law.floor, vec_load(nH)));
         for (int c = 0; c < j->r->mesh->cells; c++)
-            if (j->lv->child[i][c] < 0) cooling_set(&j->law, j->lv, i, c, o.floor[c]);
+            if (j->lv->child[i][c] < 0) cooling_set(&j->law, j->lv, i, c, floor[c]);
     }
 }
 
