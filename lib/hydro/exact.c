@@ -54,8 +54,9 @@ static void problems_enter(struct problems *x, const struct face_job *j, struct 
 static int problems_step(struct problems *x, int k, struct hydro_gas g)
 {
     const double DOUBT = 1e-14;
-    double delta[LANES], goes = 0.0, near = 0.0;
-#pragma omp simd simdlen(LANES) reduction(+ : goes) reduction(+ : near)
+    double delta[LANES];
+    long long goes = 0, near = 0; /* integers: gcc adds up numbers one after the other */
+#pragma omp simd simdlen(LANES) reduction(| : goes) reduction(| : near)
     for (int i = 0; i < LANES; i++) {
         const struct hydro_exact e = {x->pl[k][i], x->ul[k][i], x->cl[k][i],
                                       x->pr[k][i], x->ur[k][i], x->cr[k][i]};
@@ -63,18 +64,18 @@ static int problems_step(struct problems *x, int k, struct hydro_gas g)
         double least = HYDRO_EXACT_CHANGE * (next + g.smallr * g.smallp), off = fabs(dp) - least;
         delta[i] = x->go[k][i] * dp;
         x->p[k][i] = x->go[k][i] > 0.0 ? next : old;
-        near += x->go[k][i] > 0.0 && !(fabs(off) > DOUBT * least) ? 1.0 : 0.0;
+        near |= (x->go[k][i] > 0.0) & !(fabs(off) > DOUBT * least) ? 1 : 0;
         x->go[k][i] = off > 0.0 ? x->go[k][i] : 0.0;
-        goes += x->go[k][i];
+        goes |= x->go[k][i] > 0.0 ? 1 : 0;
     }
-    if (near == 0.0) return goes > 0.0;
-    goes = 0.0;
+    if (!near) return goes != 0;
+    goes = 0;
     for (int i = 0; i < LANES; i++) {
         double change = hydro_exact_change(g, x->p[k][i], delta[i]);
         x->go[k][i] = change > HYDRO_EXACT_CHANGE ? 1.0 : 0.0;
-        goes += x->go[k][i];
+        goes |= x->go[k][i] > 0.0;
     }
-    return goes > 0.0;
+    return goes != 0;
 }
 
 static void problems_iterate(struct problems *x, int n, struct hydro_gas g)
@@ -98,14 +99,16 @@ INLINE struct hydro_star star_at(const struct stars *x, int i)
                                x->p[i],  x->w[i],  x->left[i] > 0.0, x->shock[i] > 0.0};
 }
 
-/* Returns the number of shocks. */
+/* Which waves face the states at some faces: bits. */
+enum { WAVE_SHOCK = 1, WAVE_RAREFACTION = 2 };
+
 static int stars_find(struct stars *x, const struct face_job *j, int at, const double *ps,
                       struct hydro_gas g)
 {
     const double *restrict L = j->L + at, *restrict R = j->R + at;
     const struct gas_turned t = gas_turned(j->dir);
-    double shocks = 0.0;
-#pragma omp simd simdlen(LANES) reduction(+ : shocks)
+    long long waves = 0;
+#pragma omp simd simdlen(LANES) reduction(| : waves)
     for (int i = 0; i < LANES; i++) {
         struct hydro_star s = hydro_exact_star(side(L, i, t), side(R, i, t), g, ps[i]);
         x->ps[i] = s.ps;
@@ -116,9 +119,9 @@ static int stars_find(struct stars *x, const struct face_job *j, int at, const d
         x->w[i] = s.w;
         x->left[i] = s.left ? 1.0 : 0.0;
         x->shock[i] = s.shock ? 1.0 : 0.0;
-        shocks += x->shock[i];
+        waves |= s.shock ? WAVE_SHOCK : WAVE_RAREFACTION;
     }
-    return (int)shocks;
+    return (int)waves;
 }
 
 static void stars_shocks(struct stars *x, struct hydro_gas g)
@@ -206,9 +209,9 @@ void gas_faces_exact(struct sweep *s, const struct face_jobs *jobs)
         for (int at = 0, k = j->first; at < 4 * j->fours; at += LANES, k++) {
             int n = 4 * j->fours - at < LANES ? 4 * j->fours - at : LANES;
             struct stars star;
-            int shocks = stars_find(&star, j, at, x.p[k], g);
-            if (shocks > 0) stars_shocks(&star, g);
-            if (shocks < LANES) stars_rarefactions(&star, n, g);
+            int waves = stars_find(&star, j, at, x.p[k], g);
+            if (waves & WAVE_SHOCK) stars_shocks(&star, g);
+            if (waves & WAVE_RAREFACTION) stars_rarefactions(&star, n, g);
             if (s->nflux > s->nvar)
                 stars_fluxes(true, &star, s, j, at);
             else
