@@ -23,6 +23,15 @@ struct table_node {
     double value[RATE_LANES], slope[RATE_LANES];
 };
 
+/* The part of the table that exists on a device. A place is a node with those one density and one
+ * T2 above, by the number of that node; TABLE_NODES + i: all nodes of density i and the next. */
+enum { TABLE_NODES = TABLE_N * TABLE_T, TABLE_PLACES = TABLE_NODES + TABLE_N, PLACE_NONE = -1 };
+enum place_state { PLACE_MISSING, PLACE_ASKED, PLACE_THERE, PLACE_READ };
+struct table_there {
+    const struct table_node *node;
+    int32_t *state; /* [TABLE_PLACES] */
+};
+
 /* ---- rates of cells ---- */
 
 /* Values of a cell that stay constant while its temperature changes. */

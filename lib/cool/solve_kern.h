@@ -19,6 +19,8 @@
  * bracketed and found by bisection combined with Newton's iteration, so the method is
  * unconditionally stable. */
 #pragma once
+#include <stdbool.h>
+
 #include "base/cgs.h"
 #include "cool/net_kern.h"
 #include "cool/rates.h"
@@ -141,16 +143,26 @@ VEC_INLINE struct original_now original_step(vec T2, vec t, vec total, vec min, 
 
 #ifdef VEC_ONE
 
-PTAH_HD_FN double cell_implicit(const struct table_node *node, double dt, double nH, double seen,
-                                double Z, double T2)
+/* Whether a place exists; notes that it is read. */
+PTAH_HD_FN bool table_has(const struct table_there *t, int place)
+{
+    const int32_t is = t->state[place];
+    if (is == PLACE_THERE) t->state[place] = PLACE_READ;
+    return is >= PLACE_THERE;
+}
+
+/* *lacks: the place that must exist first; then the result is not valid. */
+PTAH_HD_FN double cell_implicit(const struct table_there *t, double dt, double nH, double seen,
+                                double Z, double T2, int *lacks)
 {
     int64_t steps = 0;
     struct solve_point p = solve_point(nH, seen, Z);
-    return implicit_cell(node, &p, nH, T2, dt, 1, &steps);
+    *lacks = table_has(t, TABLE_NODES + p.i) ? PLACE_NONE : TABLE_NODES + p.i;
+    return *lacks == PLACE_NONE ? implicit_cell(t->node, &p, nH, T2, dt, 1, &steps) : T2;
 }
 
-PTAH_HD_FN double cell_original(const struct table_node *node, double dt, double nH, double seen,
-                                double Z, double T2)
+PTAH_HD_FN double cell_original(const struct table_there *t, double dt, double nH, double seen,
+                                double Z, double T2, int *lacks)
 {
     const struct original_lane l = original_enter(nH, seen, original_unit(dt), 1);
     struct original_now now;
@@ -158,13 +170,16 @@ PTAH_HD_FN double cell_original(const struct table_node *node, double dt, double
     now.t = 0;
     for (int step = 0; step < ORIGINAL_STEPS; step++) {
         vec log[RATE_COUNT], turn[RATE_COUNT], y, slope;
-        const struct table_node *at = node + (int)(rates_locate(now.T2, &y) + l.low);
-        for (int r = 0; r < RATE_COUNT; r++) log[r] = rates_at_node(at, r, l.w, y, &turn[r]);
+        const int at = (int)(rates_locate(now.T2, &y) + l.low);
+        *lacks = table_has(t, at) ? PLACE_NONE : at;
+        if (*lacks != PLACE_NONE) return T2;
+        for (int r = 0; r < RATE_COUNT; r++)
+            log[r] = rates_at_node(t->node + at, r, l.w, y, &turn[r]);
         vec net = rates_sum(log, turn, Z, l.inv, &slope);
         now = original_step(now.T2, now.t, l.total, l.min, net, slope, 1);
         if (!(now.t < l.total * ORIGINAL_ARRIVED)) return now.end;
     }
-    return cell_implicit(node, dt, nH, seen, Z, T2);
+    return cell_implicit(t, dt, nH, seen, Z, T2, lacks);
 }
 
 #endif

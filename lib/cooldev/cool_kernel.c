@@ -1,39 +1,23 @@
 /* cooldev/cool_kernel: cooling of the leaf cells of a level on a device, one thread per cell, and
- * their density range, which determines the needed parts of the table of rates. On hosts
- * phys/cooling does the same in vectors of cells. */
+ * the table of rates, of which nodes come when cells ask for them. On hosts phys/cooling does the
+ * same in vectors of cells. */
 #define VEC_ONE /* must precede vec/vec.h */
 #include "cool/solve_kern.h"
 #include "cooldev/kernels.h"
 #include "dev/kernel.h"
 
-struct range_shared {
-    double min[DEV_THREADS], max[DEV_THREADS];
-};
-
-KERNEL(gas_range, struct gas_range_args, struct range_shared, DEV_THREADS)
+/* T2 of a cell after the step; asks for what the table lacks: then *lacks is a place. */
+DEV_FN double cooled(const struct gas_cool_args *a, double nH, const struct cooling_cell *x,
+                     int *lacks)
 {
-    const struct level *lv = &a->mesh->lev[a->l];
-    const int64_t cells = (int64_t)lv->nown * 8, step = (int64_t)b->count * DEV_THREADS;
-    PHASE (t, DEV_THREADS) {
-        double min = HUGE_VAL, max = 0;
-        for (int64_t at = (int64_t)b->index * DEV_THREADS + t; at < cells; at += step) {
-            if (lv->child[at >> 3][at & 7] >= 0) continue;
-            double rho = cooling_density(&a->law, lv, (lidx)(at >> 3), (int)(at & 7));
-            if (rho > 0 && rho < min) min = rho;
-            if (rho > max) max = rho;
-        }
-        s->min[t] = min;
-        s->max[t] = max;
-    }
-    for (int half = DEV_THREADS / 2; half > 0; half /= 2)
-        PHASE (t, half) {
-            if (s->min[t + half] < s->min[t]) s->min[t] = s->min[t + half];
-            if (s->max[t + half] > s->max[t]) s->max[t] = s->max[t + half];
-        }
-    PHASE (t, 1) {
-        a->out[b->index][0] = s->min[0];
-        a->out[b->index][1] = s->max[0];
-    }
+    const struct table_there *t = &a->table;
+    const double seen = cooling_seen(&a->law, nH);
+    const double T2 = a->implicit ? cell_implicit(t, a->law.dt, nH, seen, x->Z, x->T2, lacks)
+                                  : cell_original(t, a->law.dt, nH, seen, x->Z, x->T2, lacks);
+    if (*lacks != PLACE_NONE &&
+        dev_swap_if(&t->state[*lacks], PLACE_MISSING, PLACE_ASKED) == PLACE_MISSING)
+        a->asked[1 + dev_add_i32(a->asked, 1)] = *lacks;
+    return T2;
 }
 
 KERNEL(gas_cool, struct gas_cool_args, struct dev_nothing, DEV_THREADS)
@@ -43,18 +27,42 @@ KERNEL(gas_cool, struct gas_cool_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, DEV_THREADS) {
         int64_t at = (int64_t)b->index * DEV_THREADS + t;
         lidx i = (lidx)(at >> 3);
-        int c = (int)(at & 7);
+        int c = (int)(at & 7), lacks = PLACE_NONE;
         if (at >= 8 * (int64_t)lv->nown || lv->child[i][c] >= 0) continue;
+        if (a->again && !a->left[at]) continue;
         double nH = cooling_density(w, lv, i, c) * w->hydrogen,
                floor = cooling_floor(&w->floor, nH);
-        if (!a->node) {
+        if (!a->table.node) {
             cooling_set(w, lv, i, c, floor);
             continue;
         }
         struct cooling_cell x = cooling_enter(w, lv, i, c, floor);
-        const double seen = cooling_seen(w, nH);
-        double T2 = a->implicit ? cell_implicit(a->node, w->dt, nH, seen, x.Z, x.T2)
-                                : cell_original(a->node, w->dt, nH, seen, x.Z, x.T2);
-        cooling_leave(w, lv, i, c, &x, T2);
+        const double T2 = cooled(a, nH, &x, &lacks);
+        a->left[at] = lacks != PLACE_NONE;
+        if (lacks == PLACE_NONE) cooling_leave(w, lv, i, c, &x, T2);
+    }
+}
+
+KERNEL(table_put, struct table_put_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        const int k = b->index * DEV_THREADS + t;
+        for (int r = 0; k < a->nodes && r < RATE_COUNT; r++) {
+            a->to[a->node[k]].value[r] = a->rates[k][r];
+            a->to[a->node[k]].slope[r] = a->rates[k][RATE_COUNT + r];
+        }
+        if (k < a->places) a->state[a->place[k]] = PLACE_THERE;
+    }
+}
+
+KERNEL(table_reads, struct table_reads_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        const int word = b->index * DEV_THREADS + t;
+        uint32_t bits = 0;
+        if (word >= TABLE_WORDS) continue;
+        for (int k = 0; k < 32 && 32 * word + k < TABLE_PLACES; k++)
+            bits |= (uint32_t)(a->state[32 * word + k] == PLACE_READ) << k;
+        a->bits[word] = bits;
     }
 }

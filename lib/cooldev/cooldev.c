@@ -1,22 +1,38 @@
-/* cooldev: see cooldev.h. The host computes the parts of the table of rates (cool/table.h) that gas
- * of a level needs for the first time at this expansion factor; each part is sent once. */
+/* cooldev: see cooldev.h. The table of rates (cool/table.h) has 16 000 nodes, of which the gas of a
+ * run reads a few hundred at an expansion factor. The device has those that cells have asked for:
+ * a cell that needs another one stays as it is, asks, and is cooled again when the host has computed
+ * and sent it. Nodes that were read at the expansion factor before are sent without being asked
+ * for, so that most levels are cooled by one launch. */
 #include "cooldev/cooldev.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cool/table.h"
 #include "cooldev/kernels.h"
 #include "oct/field_sets.h"
 
-enum { BLOCKS = 1024 };
+enum {
+    CHUNK = 1024 /* nodes sent at a time */,
+    SHORT = 31 /* places that come with their number */
+};
 
 struct cooldev {
     struct mirror *mirror; /* mirror of the mesh, lent, with its device and stream */
     struct table_node *node;
-    double (*range)[2];     /* [BLOCKS] density ranges of the blocks */
-    double aexp;            /* expansion factor of the parts on the device */
-    bool sent[TABLE_PARTS]; /* flags of the parts on the device */
+    int32_t *state, *asked; /* [TABLE_PLACES]; [1 + TABLE_PLACES] (kernels.h) */
+    uint32_t *bits;         /* [TABLE_WORDS] */
+    struct table_parcel *parcel;
+    struct dev_room left;   /* cells that still have to cool */
+    double aexp;            /* expansion factor of the nodes on the device; 0: none */
+    bool sent[TABLE_NODES]; /* flags of these nodes */
+};
+
+/* What is sent at a time, in the memory of the device; on the way it ends with the places that
+ * there are. */
+struct table_parcel {
+    double rates[CHUNK][2 * RATE_COUNT];
+    int32_t node[CHUNK], place[TABLE_PLACES];
 };
 
 struct cooldev *cooldev_new(struct mirror *x)
@@ -29,78 +45,213 @@ struct cooldev *cooldev_new(struct mirror *x)
 void cooldev_free(struct cooldev **d)
 {
     if (!*d) return;
-    dev_free((*d)->mirror->dev, (*d)->node);
-    dev_free((*d)->mirror->dev, (*d)->range);
+    struct dev *dev = (*d)->mirror->dev;
+    dev_free(dev, (*d)->node);
+    dev_free(dev, (*d)->state);
+    dev_free(dev, (*d)->asked);
+    dev_free(dev, (*d)->bits);
+    dev_free(dev, (*d)->parcel);
+    dev_free(dev, (*d)->left.p);
     FREE(*d);
 }
 
-/* ---- the table ---- */
-
-static enum err room(struct cooldev *d)
+static enum err room(struct cooldev *d, int64_t cells)
 {
+    static const char NAME[] = "cooling table";
     struct dev *dev = d->mirror->dev;
-    if (!d->range) TRY(dev_new(dev, &d->range, sizeof *d->range * BLOCKS, "cooling table"));
-    if (d->node) return OK;
-    return dev_new(dev, &d->node, sizeof *d->node * TABLE_N * TABLE_T, "cooling table");
+    if (!d->node) TRY(dev_new(dev, &d->node, sizeof *d->node * TABLE_NODES, NAME));
+    if (!d->state) TRY(dev_new(dev, &d->state, sizeof *d->state * TABLE_PLACES, NAME));
+    if (!d->asked) TRY(dev_new(dev, &d->asked, sizeof *d->asked * (1 + TABLE_PLACES), NAME));
+    if (!d->bits) TRY(dev_new(dev, &d->bits, sizeof *d->bits * TABLE_WORDS, NAME));
+    if (!d->parcel) TRY(dev_new(dev, &d->parcel, sizeof *d->parcel, NAME));
+    return dev_room_need(d->mirror->stream, &d->left, (size_t)cells, "cells to cool");
 }
 
-/* Minimum and maximum density of the leaves of the level. */
-static enum err range_find(struct cooldev *d, const struct mesh *m, int l,
-                           const struct cooling_law *law, double *low, double *high)
+/* ---- places and nodes ---- */
+
+struct places {
+    int n;
+    int32_t at[TABLE_PLACES];
+};
+
+/* Computes what belongs to the places. */
+static void places_fill(const struct cool_table *t, const struct places *p)
 {
-    double range[BLOCKS][2];
-    struct mirror *x = d->mirror;
-    int64_t blocks = dev_blocks(8 * (int64_t)m->lev[l].nown);
-    if (blocks > BLOCKS) blocks = BLOCKS;
-    dev_launch(x->stream, &gas_range, blocks,
-               &(struct gas_range_args){x->mesh_dev, *law, l, d->range});
-    dev_get(x->stream, range, d->range, sizeof *range * (size_t)blocks);
-    TRY(dev_wait(x->stream));
-    *low = HUGE_VAL;
-    *high = 0;
-    for (int64_t i = 0; i < blocks; i++) {
-        *low = fmin(*low, range[i][0]);
-        *high = fmax(*high, range[i][1]);
+#pragma omp parallel for schedule(dynamic)
+    for (int k = 0; k < p->n; k++) {
+        if (p->at[k] < TABLE_NODES)
+            table_fill(t, p->at[k]);
+        else
+            table_fill_part(t, p->at[k] - TABLE_NODES);
     }
+}
+
+static void node_add(struct cooldev *d, int at, struct places *nodes)
+{
+    if (!d->sent[at]) nodes->at[nodes->n++] = at;
+    d->sent[at] = true;
+}
+
+/* Adds the nodes of a place that the device lacks, and all places that exist with it. */
+static void place_add(struct cooldev *d, int place, struct places *nodes, struct places *there)
+{
+    const int first = place < TABLE_NODES ? place : (place - TABLE_NODES) * TABLE_T,
+              last = place < TABLE_NODES ? place : first + TABLE_T - 2;
+    for (int at = first; at <= last; at++) {
+        for (int k = 0; k < 2; k++) {
+            node_add(d, at + k, nodes);
+            node_add(d, at + k + TABLE_T, nodes);
+        }
+    }
+    there->at[there->n++] = place;
+}
+
+/* Nodes `first` … of the list, and the places. */
+static void parcel_send(struct cooldev *d, const struct cool_table *t, const struct places *nodes,
+                        int first, const struct places *there)
+{
+    struct dev_stream *s = d->mirror->stream;
+    const int n = nodes->n - first < CHUNK ? nodes->n - first : CHUNK;
+    struct table_parcel *p = mem_new(sizeof *p, "cooling table");
+    for (int k = 0; k < n; k++) {
+        const struct table_node *from = &t->node[0][nodes->at[first + k]];
+        memcpy(p->rates[k], from->value, sizeof(double[RATE_COUNT]));
+        memcpy(p->rates[k] + RATE_COUNT, from->slope, sizeof(double[RATE_COUNT]));
+        p->node[k] = nodes->at[first + k];
+    }
+    memcpy(p->place, there->at, sizeof *p->place * (size_t)there->n);
+    dev_put(s, d->parcel->rates, p->rates, sizeof *p->rates * (size_t)n);
+    dev_put(s, d->parcel->node, p->node, sizeof *p->node * (size_t)n);
+    dev_put(s, d->parcel->place, p->place, sizeof *p->place * (size_t)there->n);
+    dev_drop_host(s, p);
+    const struct table_put_args a = {.rates = (const double(*)[2 * RATE_COUNT]) d->parcel->rates,
+                                     .node = d->parcel->node,
+                                     .place = d->parcel->place,
+                                     .nodes = n,
+                                     .places = there->n,
+                                     .to = d->node,
+                                     .state = d->state};
+    dev_launch(s, &table_put, dev_blocks(n > there->n ? n : there->n), &a);
+}
+
+/* Computes and sends what belongs to the places. */
+static void places_send(struct cooldev *d, const struct cool_table *t, const struct places *p)
+{
+    static const struct places none;
+    struct places *nodes = mem_new(2 * sizeof *nodes, "cooling table"), *there = nodes + 1;
+    nodes->n = there->n = 0;
+    places_fill(t, p);
+    for (int k = 0; k < p->n; k++) place_add(d, p->at[k], nodes, there);
+    int first = 0;
+    for (; nodes->n - first > CHUNK; first += CHUNK) parcel_send(d, t, nodes, first, &none);
+    if (there->n > 0) parcel_send(d, t, nodes, first, there);
+    FREE(nodes);
+}
+
+/* ---- what cells read ---- */
+
+/* Places that were read since the table was begun. */
+static enum err reads_get(struct cooldev *d, struct places *p)
+{
+    uint32_t bits[TABLE_WORDS];
+    struct dev_stream *s = d->mirror->stream;
+    dev_launch(s, &table_reads, dev_blocks(TABLE_WORDS),
+               &(struct table_reads_args){d->state, d->bits});
+    dev_get(s, bits, d->bits, sizeof bits);
+    TRY(dev_wait(s));
+    for (int k = 0; k < TABLE_PLACES; k++)
+        if (bits[k / 32] >> k % 32 & 1) p->at[p->n++] = k;
     return OK;
 }
 
-/* Sends the parts computed since the last call. The stream is empty, so no part in transit is
- * overwritten; parts on the device stay valid until the next expansion factor. */
-static void parts_send(struct cooldev *d, const struct cool_table *t)
+/* Begins the table of another expansion factor, with the places that were read in the one before.
+ */
+static enum err table_follow(struct cooldev *d, const struct cool_table *t)
 {
-    const size_t row = sizeof t->node[0];
-    if (d->aexp != t->aexp) memset(d->sent, 0, sizeof d->sent);
-    d->aexp = t->aexp;
-    for (int part = 0; part < TABLE_PARTS; part++) {
-        if (!t->made[part] || d->sent[part]) continue;
-        int first = part * TABLE_PART,
-            end = first + TABLE_PART < TABLE_N ? first + TABLE_PART : TABLE_N;
-        dev_put(d->mirror->stream, d->node + first * TABLE_T, t->node[first],
-                row * (size_t)(end - first));
-        d->sent[part] = true;
+    if (d->aexp == t->aexp) return OK;
+    struct places *p = mem_new(sizeof *p, "cooling table");
+    p->n = 0;
+    enum err err = d->aexp > 0 ? reads_get(d, p) : OK;
+    if (err == OK) {
+        dev_fill(d->mirror->stream, d->state, 0, sizeof *d->state * TABLE_PLACES);
+        memset(d->sent, 0, sizeof d->sent);
+        d->aexp = t->aexp;
+        places_send(d, t, p);
     }
+    FREE(p);
+    return err;
+}
+
+/* The places that cells have asked for. */
+static enum err asked_get(struct cooldev *d, struct places *p)
+{
+    struct dev_stream *s = d->mirror->stream;
+    int32_t first[1 + SHORT];
+    dev_get(s, first, d->asked, sizeof first);
+    TRY(dev_wait(s));
+    p->n = first[0];
+    const int few = p->n < SHORT ? p->n : SHORT;
+    memcpy(p->at, first + 1, sizeof *p->at * (size_t)few);
+    if (p->n == few) return OK;
+    dev_get(s, p->at + few, d->asked + 1 + few, sizeof *p->at * (size_t)(p->n - few));
+    return dev_wait(s);
+}
+
+/* Adds, up to `width` temperatures away, places that cells will ask for as they go on: most cool
+ * at constant density. */
+static void places_widen(struct places *p, int width)
+{
+    bool *is = mem_zero(TABLE_PLACES, "cooling table");
+    for (int k = 0; k < p->n; k++) {
+        const int place = p->at[k], row = place / TABLE_T * TABLE_T, at = place - row;
+        is[place] = true;
+        for (int y = at - width; y <= at + width && place < TABLE_NODES; y++)
+            if (y >= 0 && y <= TABLE_T - 2) is[row + y] = true;
+    }
+    p->n = 0;
+    for (int k = 0; k < TABLE_PLACES; k++)
+        if (is[k]) p->at[p->n++] = k;
+    mem_free(is);
+}
+
+/* Cools all leaves, and again those that ask. Each time the places are wider, so that a path
+ * through all temperatures takes eight launches at most. */
+static enum err cool(struct cooldev *d, const struct cool_table *t, int64_t blocks,
+                     struct gas_cool_args *a)
+{
+    struct dev_stream *s = d->mirror->stream;
+    struct places *p = mem_new(sizeof *p, "cooling table");
+    enum err err = table_follow(d, t);
+    for (int width = 0; err == OK; width = 2 * width + 1, a->again = true) {
+        dev_fill(s, d->asked, 0, sizeof *d->asked);
+        dev_launch(s, &gas_cool, blocks, a);
+        err = asked_get(d, p);
+        if (err != OK || p->n == 0) break;
+        places_widen(p, width);
+        places_send(d, t, p);
+    }
+    FREE(p);
+    return err;
 }
 
 enum err cooldev_apply(struct cooldev *d, struct mesh *m, int l, const struct cooling_law *law,
                        struct cooling *c, enum cool_method method)
 {
-    double low, high;
     struct mirror *x = d->mirror;
-    if (m->lev[l].nown == 0) return OK;
+    const int64_t cells = 8 * (int64_t)m->lev[l].nown;
+    struct gas_cool_args a = {.law = *law, .l = l, .implicit = method == COOL_IMPLICIT};
+    if (cells == 0) return OK;
     TRY(mirror_need_set(x, m, l, GAS, LOCATION_DEVICE));
     mirror_send(x, m);
-    if (c) {
-        TRY(room(d));
-        TRY(range_find(d, m, l, law, &low, &high));
-        if (high > 0)
-            cool_need(c, vec_first(cooling_seen(law, vec_of(low * law->hydrogen))),
-                      vec_first(cooling_seen(law, vec_of(high * law->hydrogen))));
-        parts_send(d, cool_table_of(c));
-    }
-    dev_launch(
-        x->stream, &gas_cool, dev_blocks(8 * (int64_t)m->lev[l].nown),
-        &(struct gas_cool_args){x->mesh_dev, *law, l, method == COOL_IMPLICIT, c ? d->node : NULL});
+    if (c) TRY(room(d, cells));
+    a.mesh = x->mesh_dev;
+    a.left = d->left.p;
+    a.asked = d->asked;
+    if (c) a.table = (struct table_there){d->node, d->state};
+    if (c)
+        TRY(cool(d, cool_table_of(c), dev_blocks(cells), &a));
+    else
+        dev_launch(x->stream, &gas_cool, dev_blocks(cells), &a);
     mirror_wrote_set(x, m, l, GAS, LOCATION_DEVICE);
     return OK;
 }

@@ -5,22 +5,34 @@
 #include "cooldev/cell_kern.h"
 #include "dev/kernel.h"
 
-/* out[block]: minimum and maximum density of its leaves; HUGE_VAL and 0 without leaves. */
-struct gas_range_args {
-    const struct mesh *mesh;
-    struct cooling_law law;
-    int l;
-    double (*out)[2];
-};
-
-/* Cools leaves over law.dt; without a table, sets them to the floor. */
+/* Cools leaves over law.dt; without a table, sets them to the floor. A cell that needs a place of
+ * the table that does not exist stays as it is, and asks for that place. */
 struct gas_cool_args {
     const struct mesh *mesh;
     struct cooling_law law;
-    int l, implicit; /* level; true for the implicit method */
-    const struct table_node *node;
+    int l, implicit;          /* level; true for the implicit method */
+    int again;                /* whether only the cells that are left are cooled */
+    unsigned char *left;      /* [8 nown] 1: the cell still has to cool */
+    struct table_there table; /* node NULL: no table */
+    int32_t *asked; /* number of places asked for, and then these, each once, in any order */
 };
 
+/* Writes nodes, and notes the places that exist with them. */
+struct table_put_args {
+    const double (*rates)[2 * RATE_COUNT]; /* [nodes] values, slopes */
+    const int32_t *node, *place;
+    int nodes, places;
+    struct table_node *to;
+    int32_t *state;
+};
+
+/* Sets a bit for each place that was read. */
+struct table_reads_args {
+    const int32_t *state;
+    uint32_t *bits; /* [TABLE_WORDS] */
+};
+enum { TABLE_WORDS = (TABLE_PLACES + 31) / 32 };
+
 #ifndef __CUDACC__
-extern const struct dev_kernel gas_range, gas_cool;
+extern const struct dev_kernel gas_cool, table_put, table_reads;
 #endif
