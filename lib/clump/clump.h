@@ -12,6 +12,9 @@
 #include "oct/mesh.h"
 #include "part/part.h"
 
+/* Minimum density ratio of a neighbour that a cell points to, on its way to a peak. */
+static const double CLUMP_FLAT = 1.0001;
+
 /* Unbinding of particles from sub-clumps. */
 struct clump_unbind {
     bool on;

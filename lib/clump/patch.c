@@ -15,9 +15,6 @@
 #include "clump/priv.h"
 #include "dom/ghost.h"
 
-/* Minimum density ratio of a neighbour that a cell points to. */
-static const double FLAT = 1.0001;
-
 static double density(const struct finder *f, struct spot s)
 {
     return f->f->peak[s.level][s.oct][s.cell];
@@ -58,7 +55,7 @@ static enum err find_cells(struct finder *f)
 static struct spot ascend(const struct finder *f, const struct around *a, int cell)
 {
     struct spot s[AROUND], up = {.level = 0};
-    double best = f->f->peak[a->level][a->oct][cell] * FLAT;
+    double best = f->f->peak[a->level][a->oct][cell] * CLUMP_FLAT;
     int n = around_leaves(a, cell, s);
     for (int k = 0; k < n; k++) {
         double rho = density(f, s[k]);

@@ -282,22 +282,63 @@ static void append(struct rows *r, lidx oct)
     if (oct >= 0) r->oct[r->n++] = oct;
 }
 
-/* Adds octs, and those around them, where the place of a maximum is interpolated: of the level,
- * and of the coarser one beside its boundary. */
-static void sites_add(const struct mesh *m, int l, const struct rows *here, struct rows *all)
+/* Oct and cell of a cell that lies at x in the cube of octs around one, whose own cells are at 0 and
+ * 1. */
+static lidx cube_at(const lidx cube[27], const int x[3], int *cell)
 {
-    lidx cube[27];
-    for (int64_t i = 0; i < here->n; i++) {
-        bool edge = false;
-        mesh_cube(m, l, here->oct[i], cube);
-        for (int k = 0; k < 27; k++) {
-            edge |= cube[k] < 0;
-            append(&all[l], cube[k]);
-        }
-        if (!edge || l <= m->levelmin) continue;
-        mesh_cube(m, l - 1, m->lev[l].parent[here->oct[i]], cube);
-        for (int k = 0; k < 27; k++) append(&all[l - 1], cube[k]);
+    int at = 0, stride = 1;
+    *cell = 0;
+    for (int d = 0; d < 3; d++, stride *= 3) {
+        at += stride * ((x[d] + 2) >> 1);
+        *cell |= (x[d] & 1) << d;
     }
+    return cube[at];
+}
+
+/* Adds the octs beside cell c of an oct, where the place of a maximum is interpolated: of the level,
+ * or where it ends of the coarser one. */
+static void sites_beside(const struct mesh *m, int l, lidx oct, int c, struct rows *all)
+{
+    lidx same[27], coarse[27];
+    const int slot = oct_slot(&m->lev[l], oct);
+    mesh_cube(m, l, oct, same);
+    if (l > m->levelmin) mesh_cube(m, l - 1, m->lev[l].parent[oct], coarse);
+    for (int k = 0; k < 27; k++) {
+        const int step[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+        int fine[3], up[3], cell;
+        for (int d = 0; d < 3; d++) {
+            fine[d] = (c >> d & 1) + step[d];
+            up[d] = (slot >> d & 1) + ((fine[d] + 2) >> 1) - 1;
+        }
+        if (step[0] && step[1] && step[2]) continue; /* corners are not read */
+        const lidx i = cube_at(same, fine, &cell);
+        if (i >= 0) append(&all[l], i);
+        if (i < 0 && l > m->levelmin) append(&all[l - 1], cube_at(coarse, up, &cell));
+    }
+}
+
+/* Cells of the oct that may be maxima, a bit for each: leaf cells beside which no leaf of the level
+ * is denser by as much as the search asks for. Some are none, as finer and coarser cells count too.
+ */
+static unsigned sites_peaks(const struct mesh *m, int l, lidx oct, const double (*peak)[8],
+                            double threshold)
+{
+    const struct level *lv = &m->lev[l];
+    lidx cube[27];
+    unsigned tops = 0;
+    mesh_cube(m, l, oct, cube);
+    for (int c = 0; c < 8; c++) {
+        bool top = lv->child[oct][c] < 0 && peak[oct][c] > threshold;
+        for (int k = 0; k < 27 && top; k++) {
+            const int x[3] = {(c & 1) + k % 3 - 1, (c >> 1 & 1) + k / 3 % 3 - 1,
+                              (c >> 2) + k / 9 - 1};
+            int at;
+            const lidx i = cube_at(cube, x, &at);
+            top = i < 0 || lv->child[i][at] >= 0 || !(peak[i][at] > CLUMP_FLAT * peak[oct][c]);
+        }
+        tops |= (unsigned)top << c;
+    }
+    return tops;
 }
 
 /* Brings to the host what the search reads of these octs. */
@@ -310,28 +351,51 @@ static enum err sites_home(struct sim *s, int l, const struct rows *r)
     return rows_home_gas(x, m, l, s->par->clumpfind.ivar_clump - 1, r);
 }
 
-/* Brings the cells above the threshold, and around them, to the host. */
+/* Copies the values in which peaks are sought. */
+static void sites_copy(const struct mesh *m, int l, int var, const struct rows *r,
+                       double (*peak)[8])
+{
+    for (int64_t i = 0; i < r->n; i++)
+        memcpy(peak[r->oct[i]], level_gas(&m->lev[l], var)[r->oct[i]], sizeof peak[0]);
+}
+
+/* The octs beside cells of own octs of the list that may be maxima. */
+static void sites_around(const struct mesh *m, int l, const struct rows *r, const double (*peak)[8],
+                         double threshold, struct rows *all)
+{
+    for (int64_t i = 0; i < r->n && r->oct[i] < m->lev[l].nown; i++) {
+        const unsigned tops = sites_peaks(m, l, r->oct[i], peak, threshold);
+        for (int c = 0; c < 8; c++)
+            if (tops >> c & 1) sites_beside(m, l, r->oct[i], c, all);
+    }
+}
+
+/* Brings leaf cells above the threshold to the host, and what is around those that may be maxima.
+ */
 static enum err sites_find(struct sim *s, double threshold, struct sites *t)
 {
     struct mesh *m = &s->mesh;
     struct mirror *x = s->device.mirror;
     const int var = s->par->clumpfind.ivar_clump - 1;
     for (int l = m->levelmin; l <= m->levelmax; l++) {
-        struct rows dense;
-        TRY(rows_above(x, m, l, var, threshold, false, true, &dense));
-        sites_add(m, l, &dense, t->octs);
-        FREE(dense.oct);
-    }
-    for (int l = m->levelmin; l <= m->levelmax; l++) {
-        const struct rows *r = &t->octs[l];
-        rows_tidy(&t->octs[l]);
+        struct rows *r = &t->octs[l];
+        TRY(rows_above(x, m, l, var, threshold, true, true, r));
         TRY(sites_home(s, l, r));
         t->peak[l] = mem_zero(sizeof *t->peak[l] * (size_t)m->lev[l].noct + 1, "clump sites");
-        for (int64_t i = 0; i < r->n; i++)
-            memcpy(t->peak[l][r->oct[i]], level_gas(&m->lev[l], var)[r->oct[i]],
-                   sizeof t->peak[l][0]);
+        sites_copy(m, l, var, r, t->peak[l]);
     }
-    return OK;
+    struct rows around[LEVEL_MAX + 2] = {{0, NULL}};
+    enum err err = OK;
+    for (int l = m->levelmin; l <= m->levelmax; l++)
+        sites_around(m, l, &t->octs[l], (const double(*)[8])t->peak[l], threshold, around);
+    for (int l = m->levelmin; l <= m->levelmax; l++) {
+        rows_tidy(&around[l]);
+        rows_without(&around[l], &t->octs[l]);
+        if (err == OK) err = sites_home(s, l, &around[l]);
+        if (err == OK) sites_copy(m, l, var, &around[l], t->peak[l]);
+        FREE(around[l].oct);
+    }
+    return err;
 }
 
 /* Prepares the search of sites: of few octs from a device, if only the gas is needed; otherwise all

@@ -15,6 +15,7 @@
 #include "oct/field_sets.h"
 #include "oct/gas_kern.h"
 #include "sim/sim.h"
+#include "sparse/rows.h"
 
 /* Flags of a level while they are computed: a bit per cell, a byte per oct. */
 struct sim_flags {
@@ -293,9 +294,21 @@ static void keep_inside(const struct sim *s, int l, unsigned char *bits)
 
 /* ---- the criteria ---- */
 
-static bool wants_mass(const struct sim *s, int l)
+/* Whether a device has flagged the cells that its criteria want. */
+static bool flagged_there(const struct sim *s)
+{
+    return s->amr.flags && s->amr.flags->steep;
+}
+
+static bool by_mass(const struct sim *s, int l)
 {
     return s->par->refine.m_refine[l - s->mesh.levelmin] > -1.0;
+}
+
+/* Without gravity the mass is that of the gas, so that a device can flag cells. */
+static bool wants_mass(const struct sim *s, int l)
+{
+    return by_mass(s, l) && (s->mesh.gravity || !flagged_there(s));
 }
 
 /* With dr_proper cells that are smaller than it, in proper length, need more mass by their volume
@@ -309,6 +322,13 @@ double sim_m_refine(const struct sim *s, int l)
     return size < r->dr_proper ? m * pow(r->dr_proper / size, 3) : m;
 }
 
+/* Density of the gas from which cells are refined by the mass criterion. */
+static double dense_from(const struct sim *s, int l)
+{
+    const double dx = mesh_dx(&s->mesh, l);
+    return sim_m_refine(s, l) * (s->amr.refine.mass_sph / (dx * dx * dx));
+}
+
 /* Mass criterion (quasi-Lagrangian), RAMSES's poisson_refine. */
 static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
 {
@@ -316,7 +336,7 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
     const struct level *lv = &m->lev[l];
     const struct param_refine *r = &s->par->refine;
     double m_refine = sim_m_refine(s, l);
-    double dx = mesh_dx(m, l), threshold = m_refine * (s->amr.refine.mass_sph / (dx * dx * dx));
+    const double threshold = dense_from(s, l);
     if (m->gravity && (!s->amr.refine.starting || r->ivar_refine == 0)) {
         memcpy(ok, lv->dense, sizeof *ok * (size_t)lv->nown);
         return;
@@ -336,7 +356,7 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
 
 static bool wants_gradients(const struct sim *s, int l)
 {
-    return s->mesh.hydro && !(s->amr.flags && s->amr.flags->steep);
+    return s->mesh.hydro && !flagged_there(s);
 }
 
 static void flag_gradients(const struct sim *s, int l, unsigned char (*ok)[8])
@@ -347,10 +367,33 @@ static void flag_gradients(const struct sim *s, int l, unsigned char (*ok)[8])
         hydro_flag(&s->mesh, l, &s->phys.hydro, ok);
 }
 
-static bool wants_jeans(const struct sim *s, int l)
+static bool by_jeans(const struct sim *s, int l)
 {
     return s->mesh.hydro && s->mesh.gravity &&
            s->par->refine.jeans_refine[l - s->mesh.levelmin] > 0;
+}
+
+static bool wants_jeans(const struct sim *s, int l)
+{
+    return by_jeans(s, l) && !flagged_there(s);
+}
+
+/* The law of cells that are refined by their own gas. P/rho, not gamma P/rho, as in RAMSES. */
+static struct small_law small_law_of(const struct sim *s, int l)
+{
+    const struct hydro_par *h = &s->phys.hydro;
+    const double nj = s->par->refine.jeans_refine[l - s->mesh.levelmin];
+    const double pi = 0.5 * RAMSES_TWOPI; /* RAMSES's, as everywhere in gravity */
+    const bool dense = by_mass(s, l) && s->mesh.hydro && !s->mesh.gravity;
+    return (struct small_law){
+        .dense = dense ? dense_from(s, l) : HUGE_VAL,
+        .width = by_jeans(s, l) ? nj * mesh_dx(&s->mesh, l) : 0,
+        .pi = pi,
+        .gravity = s->phys.cosmo ? 3 * s->phys.cosmo_par.omega_m * s->time.aexp / (8 * pi) : 1,
+        .least = s->par->refine.d_jeans_thre / sim_units(s).hydrogen,
+        .gamma = h->gamma,
+        .smallr = h->smallr,
+        .floor2 = h->smallc * h->smallc};
 }
 
 /* With collapse_jeans_refine: gamma P/rho of gas at collapse_jeans_Tfloor below a density, of the
@@ -379,25 +422,18 @@ static double jeans_sound2(const struct collapse_jeans *j, double rho, double cs
     return gamma * (j->floor + part * (cs2 - j->floor));
 }
 
-/* Jeans length resolved by fewer than jeans_refine cells; P/rho, not gamma P/rho, as in RAMSES. */
+/* Jeans length resolved by fewer than jeans_refine cells. */
 static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
 {
-    const struct mesh *m = &s->mesh;
-    const struct level *lv = &m->lev[l];
-    double nj = s->par->refine.jeans_refine[l - m->levelmin], dx = mesh_dx(m, l);
-    const double pi = 0.5 * RAMSES_TWOPI; /* RAMSES's, as everywhere in gravity */
-    double g = s->phys.cosmo ? 3 * s->phys.cosmo_par.omega_m * s->time.aexp / (8 * pi) : 1;
-    const struct hydro_par *h = &s->phys.hydro;
-    const double least = s->par->refine.d_jeans_thre / sim_units(s).hydrogen;
+    const struct level *lv = &s->mesh.lev[l];
+    const struct small_law w = small_law_of(s, l);
     const struct collapse_jeans collapse = collapse_jeans(s);
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
-            const struct gas_cell u = gas_cell_above(lv, i, k, h->smallr);
-            if (u.rho < least) continue;
-            double p = gas_pressure(gas_cell_internal_m2(&u), h->gamma);
-            double cs2 = fmax(p / u.rho, h->smallc * h->smallc);
-            cs2 = jeans_sound2(&collapse, u.rho, cs2, h->gamma);
-            if (nj * dx >= sqrt(pi * cs2 / (g * u.rho))) ok[i][k] = 1;
+            const struct gas_cell u = gas_cell_above(lv, i, k, w.smallr);
+            if (u.rho < w.least) continue;
+            const double cs2 = jeans_sound2(&collapse, u.rho, small_sound2(&w, &u), w.gamma);
+            if (small_jeans(&w, u.rho, cs2)) ok[i][k] = 1;
         }
 }
 
@@ -426,17 +462,28 @@ static bool wants_radiation(const struct sim *s, int l)
     return s->phys.rt && rt_flags(s->phys.rt, s->phys.cosmo ? s->time.aexp : 1);
 }
 
+/* Whether a criterion needs the gas on the host: photons, the starting mesh, and logarithms. */
+static bool flags_here(const struct sim *s, int l)
+{
+    const bool mass = by_mass(s, l) && s->mesh.gravity && s->amr.refine.starting,
+               jeans = by_jeans(s, l) && (s->par->refine.collapse_jeans_refine || s->mesh.magnetic);
+    return mass || jeans || wants_radiation(s, l);
+}
+
 enum err sim_flag_steep(struct sim *s, int l, bool *all)
 {
     struct sim_flags *f = s->amr.flags;
-    bool mass = wants_mass(s, l) && (!s->mesh.gravity || s->amr.refine.starting);
-    *all = !f || (s->device.gas && !mass && !wants_jeans(s, l) && !wants_radiation(s, l));
+    *all = !f || (s->device.gas && !flags_here(s, l));
     if (!f || !*all) return OK;
-    f->steep = mem_new((size_t)s->mesh.lev[l].nown + 1, "flag scratch");
+    unsigned char *bits = mem_new((size_t)s->mesh.lev[l].nown + 1, "flag scratch");
+    const struct small_law w = small_law_of(s, l);
     enum err err = s->mesh.magnetic
-                       ? mhd_dev_steep(s->device.field, &s->mesh, l, &s->phys.mhd, f->steep)
-                       : hydro_dev_steep(s->device.gas, &s->mesh, l, &s->phys.hydro, f->steep);
-    if (err != OK) FREE(f->steep);
+                       ? mhd_dev_steep(s->device.field, &s->mesh, l, &s->phys.mhd, bits)
+                       : hydro_dev_steep(s->device.gas, &s->mesh, l, &s->phys.hydro, bits);
+    if (err == OK && (w.dense < HUGE_VAL || w.width > 0))
+        err = rows_small(s->device.mirror, &s->mesh, l, &w, bits);
+    if (err != OK) FREE(bits);
+    f->steep = bits;
     return err;
 }
 

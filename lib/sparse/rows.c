@@ -18,6 +18,16 @@ void rows_tidy(struct rows *r)
     r->n = n;
 }
 
+void rows_without(struct rows *r, const struct rows *other)
+{
+    int64_t n = 0, k = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        while (k < other->n && other->oct[k] < r->oct[i]) k++;
+        if (k == other->n || other->oct[k] != r->oct[i]) r->oct[n++] = r->oct[i];
+    }
+    r->n = n;
+}
+
 /* ---- rows ---- */
 
 /* The fields of a set whose newest copy is at `location` at least, alone: nowhere else. */
@@ -271,4 +281,22 @@ enum err rows_births(struct mirror *x, struct mesh *m, int l, const struct birth
     a.key = im->key;
     dev_launch(x->stream, &births_find, dev_blocks(a.nown), &a);
     return list_get(x, out);
+}
+
+enum err rows_small(struct mirror *x, struct mesh *m, int l, const struct small_law *law,
+                    unsigned char *bits)
+{
+    const lidx nown = m->lev[l].nown;
+    if (nown == 0) return OK;
+    TRY(mirror_need_set(x, m, l, GAS, LOCATION_DEVICE));
+    mirror_send(x, m);
+    TRY(room_need(x, &x->found, (size_t)nown));
+    unsigned char *found = mem_new((size_t)nown, "flag scratch");
+    dev_launch(x->stream, &small_flag, dev_blocks(nown),
+               &(struct small_flag_args){x->mesh_dev, l, nown, *law, x->found.p});
+    dev_get(x->stream, found, x->found.p, (size_t)nown);
+    enum err err = dev_wait(x->stream);
+    for (lidx i = 0; i < nown && err == OK; i++) bits[i] |= found[i];
+    FREE(found);
+    return err;
 }

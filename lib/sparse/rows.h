@@ -9,6 +9,7 @@
 #pragma once
 #include "oct/mirror.h"
 #include "sparse/births_kern.h"
+#include "sparse/small_kern.h"
 
 /* Octs of a level in ascending order. */
 struct rows {
@@ -36,5 +37,11 @@ MUST_USE enum err rows_above(struct mirror *x, struct mesh *m, int l, int var, d
 /* Own octs, among them all that have a leaf cell for which births_may holds. */
 MUST_USE enum err rows_births(struct mirror *x, struct mesh *m, int l, const struct births_law *law,
                               struct rows *out);
+/* Adds to bits[nown] a bit for each own cell for which small_wants holds. ERR_LIMIT: the device has
+ * too little memory, and nothing has changed; or it failed. */
+MUST_USE enum err rows_small(struct mirror *x, struct mesh *m, int l, const struct small_law *law,
+                             unsigned char *bits);
 /* Sorts octs and removes those that are there twice. */
 void rows_tidy(struct rows *r);
+/* Removes the octs of `other` from r. */
+void rows_without(struct rows *r, const struct rows *other);

@@ -1,9 +1,10 @@
-/* sparse/rows_kernel: arguments of the kernels in rows_kernel.c and births_kernel.c. All pointers
+/* sparse/rows_kernel: arguments of the kernels in rows_kernel.c, births_kernel.c and small_kernel.c. All pointers
  * are device addresses. Private to sparse. */
 #pragma once
 #include "dev/kernel.h"
 #include "oct/mesh.h"
 #include "sparse/births_kern.h"
+#include "sparse/small_kern.h"
 
 /* A list to which the threads of a kernel append octs in any order. */
 struct rows_out {
@@ -48,6 +49,16 @@ struct births_find_args {
     struct births_law law;
 };
 
+/* Sets bits[oct]: a bit for each own cell to be refined. */
+struct small_flag_args {
+    const struct mesh *mesh;
+    int l;
+    lidx nown;
+    struct small_law law;
+    unsigned char *bits;
+};
+
 #ifndef __CUDACC__
-extern const struct dev_kernel rows_pack, rows_unpack, rows_add_octs, rows_above_octs, births_find;
+extern const struct dev_kernel rows_pack, rows_unpack, rows_add_octs, rows_above_octs, births_find,
+    small_flag;
 #endif
