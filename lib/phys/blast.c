@@ -6,6 +6,8 @@
 #include "base/cgs.h"
 #include "base/mem.h"
 #include "dom/injection.h"
+#include "oct/field_sets.h"
+#include "sparse/rows.h"
 
 /* maximum fraction of the central cell's gas that a blast carries */
 static const double QUARTER = 0.25;
@@ -38,7 +40,44 @@ struct blast_job {
     struct wave *wave;      /* [in.here.n] blast waves */
     /* [nown] densities before any blast, by level; needed where masses are the weights */
     double (*before[LEVEL_MAX + 1])[8];
+    /* [nown] 1: a blast changes the oct; needed where gas is on a device */
+    uint8_t *hit[LEVEL_MAX + 1];
 };
+
+/* ---- gas on a device ---- */
+
+static void mark_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
+{
+    const struct blast_job *k = ctx;
+#pragma omp atomic write
+    k->hit[h->level][h->oct] = 1;
+}
+
+/* Marks the octs of central cells: all that load_all changes. */
+static void mark_centres(struct blast_job *k)
+{
+    const struct mesh *m = k->r->mesh;
+    for (int l = m->levelmin; l <= m->levelmax && k->r->mirror; l++)
+        k->hit[l] = mem_zero((size_t)m->lev[l].nown + 1, k->in.name);
+    for (int64_t i = 0; i < k->in.home.n && k->r->mirror; i++)
+        k->hit[k->in.centre[i].level][k->in.centre[i].oct] = 1;
+}
+
+/* Brings the gas of the marked octs from a device, or sends it back. */
+static void marked_move(const struct blast_job *k, bool home)
+{
+    struct mesh *m = k->r->mesh;
+    for (int l = m->levelmin; l <= m->levelmax && k->r->mirror; l++) {
+        int64_t n = 0;
+        for (lidx i = 0; i < m->lev[l].nown; i++) n += k->hit[l][i];
+        struct rows r = {0, mem_new(sizeof *r.oct * (size_t)n + 1, k->in.name)};
+        for (lidx i = 0; n > 0 && i < m->lev[l].nown; i++)
+            if (k->hit[l][i]) r.oct[r.n++] = i;
+        /* the state is lost if the device fails */
+        BUG_ON((home ? rows_home : rows_send)(k->r->mirror, m, l, GAS, &r) != OK);
+        FREE(r.oct);
+    }
+}
 
 /* ---- home ---- */
 
@@ -254,8 +293,13 @@ static enum err apply(struct blast_job *k, int64_t n, const struct blast *b, boo
     struct injection *in = &k->in;
     struct injection_sums sums = {.words = sizeof(struct totals) / sizeof(whole)}, none = {0};
     TRY(injection_gather(in, n, sizeof *b, b));
+    mark_centres(k);
+    marked_move(k, true);
     load_all(k);
+    marked_move(k, false);
     TRY(injection_send(in));
+    if (k->r->mirror) injection_each(in, &none, mark_cell, k);
+    marked_move(k, true);
     copy_densities(k);
     injection_each(in, &sums, totals_cell, k);
     injection_total(in, &sums, true);
@@ -265,6 +309,7 @@ static enum err apply(struct blast_job *k, int64_t n, const struct blast *b, boo
         k->wave[i] = wave_of(k, injection_here(in, i), &total[i]);
     injection_each(in, &none, blast_cell, k);
     blast_centres(k, (const struct totals *)sums.home);
+    marked_move(k, false);
     injection_sums_free(&none);
     injection_sums_free(&sums);
     *changed |= in->here.n > 0;
@@ -286,7 +331,10 @@ enum err blast_apply(const struct term_run *r, const struct blast_law *law, int6
                           .law = law,
                           .elements = star_elements(r)};
     enum err err = apply(&k, n, b, changed);
-    for (int l = 0; l <= LEVEL_MAX; l++) FREE(k.before[l]);
+    for (int l = 0; l <= LEVEL_MAX; l++) {
+        FREE(k.before[l]);
+        FREE(k.hit[l]);
+    }
     FREE(k.wave);
     FREE(k.log);
     injection_free(&k.in);

@@ -1,6 +1,7 @@
 /* phys/debris: kinetic supernovae of RAMSES. With every star a debris particle is born, which has
  * its ejecta, and gas that they take along (phys/stars.c). After t_sne it becomes a blast wave
  * (Dubois & Teyssier 2008; docs/method/stars.md). */
+#include <math.h>
 
 #include "base/cgs.h"
 #include "base/checksum.h"
@@ -34,18 +35,28 @@ static struct blast blast_of(const struct term_run *r, int64_t i)
     return b;
 }
 
+/* Debris that are due; other particles with negative ids are none. */
 static int64_t find_due(const struct term_run *r, int64_t **at)
 {
+    enum { ANY_TAG = -1 };
     const struct parts *p = r->parts;
-    double last = star_birth(r, r->par->physics.t_sne * CGS_MYR);
-    int64_t n = 0;
-    for (int64_t i = 0; i < p->n; i++)
-        n += p->family[i] == FAM_DEBRIS && p->birth[i] < last && p->id[i] < 0;
-    *at = mem_new(sizeof **at * (size_t)n + 1, "supernovae");
-    n = 0;
-    for (int64_t i = 0; i < p->n; i++)
-        if (p->family[i] == FAM_DEBRIS && p->birth[i] < last && p->id[i] < 0) (*at)[n++] = i;
+    const double last = star_birth(r, r->par->physics.t_sne * CGS_MYR),
+                 birth[2] = {-HUGE_VAL, last};
+    int64_t all, n = 0;
+    *at = stars_born(r, FAM_DEBRIS, ANY_TAG, birth, &all);
+    for (int64_t k = 0; k < all; k++)
+        if (p->birth[(*at)[k]] < last && p->id[(*at)[k]] < 0) (*at)[n++] = (*at)[k];
     return n;
+}
+
+/* Removes particles, for which all come from a device: none can be removed there. */
+static void remove_due(const struct term_run *r, int64_t n, const int64_t *at)
+{
+    if (r->few && n > 0) {
+        BUG_ON(part_dev_need(r->few, r->parts, LOCATION_HOST) != OK); /* the state is lost */
+        part_dev_wrote(r->few);
+    }
+    if (!r->few || n > 0) part_remove(r->parts, r->mesh, r->level, n, at);
 }
 
 static enum err apply(const struct term_run *r, bool *changed)
@@ -60,7 +71,7 @@ static enum err apply(const struct term_run *r, bool *changed)
         sum_add(&energy, b[i].energy);
     }
     *changed = n > 0;
-    part_remove(r->parts, r->mesh, r->level, n, at);
+    remove_due(r, n, at);
     enum err err = blast_spread(r, &law, n, b, changed);
     if (err == OK) star_log_energy(r, n, &energy);
     FREE(b);
@@ -73,4 +84,5 @@ const struct term term_debris = {.name = "debris",
                                  .wanted = wanted,
                                  .reads = GAS | PARTS,
                                  .writes = GAS | PARTS,
-                                 .apply = apply};
+                                 .apply = apply,
+                                 .sparse = true};

@@ -49,32 +49,38 @@ static struct blast blast_of(const struct term_run *r, int64_t i, double age, bo
     return e;
 }
 
-static void find_due(const struct term_run *r, struct due *due)
+/* Ejecta of star i, if they are due; true: the star has changed. */
+static bool find_of(const struct term_run *r, int64_t i, struct due *due)
 {
     struct parts *p = r->parts;
-    bool waves = r->par->physics.f_w > 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        bool type2;
-        if (p->family[i] != FAM_STAR) continue;
-        double age = star_age(r, p->birth[i]) / CGS_GYR;
-        if (!(p->birth_mass[i] > 0)) begin_history(p, i, age);
-        struct blast b = blast_of(r, i, age, &type2);
-        if (b.mass == 0) continue;
-        int wave = waves && type2;
-        if (wave) b.load = r->par->physics.f_w * b.mass;
-        due->of[wave][due->n[wave]++] = b;
-        due->supernovae += type2;
-        sum_add(&due->energy, b.energy);
-        p->m[i] -= b.mass;
-        p->yield_age[i] = age;
-    }
+    bool type2;
+    const double age = star_age(r, p->birth[i]) / CGS_GYR;
+    const bool first = !(p->birth_mass[i] > 0);
+    if (first) begin_history(p, i, age);
+    struct blast b = blast_of(r, i, age, &type2);
+    if (b.mass == 0) return first;
+    const int wave = r->par->physics.f_w > 0 && type2;
+    if (wave) b.load = r->par->physics.f_w * b.mass;
+    due->of[wave][due->n[wave]++] = b;
+    due->supernovae += type2;
+    sum_add(&due->energy, b.energy);
+    p->m[i] -= b.mass;
+    p->yield_age[i] = age;
+    return true;
 }
 
-static int64_t count_stars(const struct parts *p)
+/* All stars; those that have changed return to where they were. */
+static void find_due(const struct term_run *r, struct due *due)
 {
-    int64_t n = 0;
-    for (int64_t i = 0; i < p->n; i++) n += p->family[i] == FAM_STAR;
-    return n;
+    enum { ANY_TAG = -1 };
+    const double ever[2] = {-HUGE_VAL, HUGE_VAL};
+    int64_t stars, n = 0, *at = stars_born(r, FAM_STAR, ANY_TAG, ever, &stars);
+    for (int k = 0; k < 2; k++)
+        due->of[k] = mem_new(sizeof *due->of[k] * (size_t)stars + 1, "yields");
+    for (int64_t k = 0; k < stars; k++)
+        if (find_of(r, at[k], due)) at[n++] = at[k];
+    BUG_ON(part_dev_few_send(r->few, r->parts, n, at) != OK); /* the state is lost */
+    FREE(at);
 }
 
 /* Returns ejecta. wave: by blasts of the radius of the run; otherwise of a radius so small that
@@ -91,8 +97,6 @@ static enum err give_back(const struct term_run *r, struct due *due, int wave, b
 static enum err apply(const struct term_run *r, bool *changed)
 {
     struct due due = {.n = {0}};
-    size_t stars = (size_t)count_stars(r->parts);
-    for (int k = 0; k < 2; k++) due.of[k] = mem_new(sizeof *due.of[k] * stars + 1, "yields");
     sum_init(&due.energy);
     find_due(r, &due);
     *changed = due.n[0] + due.n[1] > 0;
@@ -108,4 +112,5 @@ const struct term term_ejecta = {.name = "stellar ejecta",
                                  .wanted = wanted,
                                  .reads = GAS | PARTS,
                                  .writes = GAS | PARTS,
-                                 .apply = apply};
+                                 .apply = apply,
+                                 .sparse = true};

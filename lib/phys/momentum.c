@@ -38,23 +38,22 @@ static struct blast explode(const struct term_run *r, const struct star_deaths *
 
 static enum err apply(const struct term_run *r, bool *changed)
 {
-    const struct parts *p = r->parts;
     const struct blast_law law = law_of(r);
     const struct star_deaths deaths = star_deaths(r);
     struct sum energy;
-    int64_t max = 0, n = 0;
-    for (int64_t i = 0; i < p->n; i++) max += star_due(p, &deaths, i);
-    struct blast *b = mem_new(sizeof *b * (size_t)max + 1, "supernovae");
+    int64_t n, *at = stars_due(r, &deaths, &n);
+    struct blast *b = mem_new(sizeof *b * (size_t)n + 1, "supernovae");
     sum_init(&energy);
-    for (int64_t i = 0; i < p->n; i++) {
-        if (!star_due(p, &deaths, i)) continue;
-        b[n] = explode(r, &deaths, i);
-        sum_add(&energy, b[n++].energy);
+    for (int64_t i = 0; i < n; i++) {
+        b[i] = explode(r, &deaths, at[i]);
+        sum_add(&energy, b[i].energy);
     }
+    BUG_ON(part_dev_few_send(r->few, r->parts, n, at) != OK); /* the state is lost */
     *changed = n > 0;
     enum err err = blast_spread(r, &law, n, b, changed);
     if (err == OK) star_log_energy(r, n, &energy);
     FREE(b);
+    FREE(at);
     return err;
 }
 
@@ -63,4 +62,5 @@ const struct term term_momentum = {.name = "momentum",
                                    .wanted = wanted,
                                    .reads = GAS | PARTS,
                                    .writes = GAS | PARTS,
-                                   .apply = apply};
+                                   .apply = apply,
+                                   .sparse = true};

@@ -98,6 +98,51 @@ bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i)
            p->birth[i] > d->first && star_ejecta(d, p->m[i]) > 0;
 }
 
+/* Particles on a device. */
+static int64_t *born_there(const struct term_run *r, enum part_family family, int other,
+                           const double birth[2], int64_t *n)
+{
+    int64_t *at;
+    /* the state is lost if the device fails */
+    BUG_ON(part_dev_born(r->few, r->parts, r->level, family, other, birth, n, &at) != OK);
+    BUG_ON(part_dev_few_home(r->few, r->parts, *n, at) != OK);
+    return at;
+}
+
+static bool is_born(const struct parts *p, int64_t i, enum part_family family, int other,
+                    const double birth[2])
+{
+    return p->family[i] == (int8_t)family && p->tag[i] != other && p->birth[i] > birth[0] &&
+           p->birth[i] <= birth[1];
+}
+
+int64_t *stars_born(const struct term_run *r, enum part_family family, int other,
+                    const double birth[2], int64_t *n)
+{
+    const struct parts *p = r->parts;
+    const int64_t begin = p->first[r->level], end = p->first[r->level + 1];
+    int64_t max = 0, *at = NULL;
+    *n = 0;
+    if (r->few && part_dev_has(r->few, LOCATION_DEVICE))
+        return born_there(r, family, other, birth, n);
+#pragma omp parallel for schedule(static) reduction(+ : max)
+    for (int64_t i = begin; i < end; i++) max += is_born(p, i, family, other, birth);
+    if (max > 0) at = mem_new(sizeof *at * (size_t)max, "stars");
+    for (int64_t i = begin; max > 0 && i < end; i++)
+        if (is_born(p, i, family, other, birth)) at[(*n)++] = i;
+    return at;
+}
+
+int64_t *stars_due(const struct term_run *r, const struct star_deaths *d, int64_t *n)
+{
+    const double birth[2] = {d->first, d->last};
+    int64_t all, *at = stars_born(r, FAM_STAR, STAR_EXPLODED, birth, &all);
+    *n = 0;
+    for (int64_t k = 0; k < all; k++)
+        if (star_due(r->parts, d, at[k])) at[(*n)++] = at[k];
+    return at;
+}
+
 uint64_t star_seed(const struct params *p, uint64_t purpose)
 {
     return purpose ^ (uint64_t)p->stellar.iseed * 0x9E3779B97F4A7C15u;

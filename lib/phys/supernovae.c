@@ -62,37 +62,16 @@ static int explosion_order(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Stars of the level that are due, wherever particles are: their indices, FREE, and columns. */
-static int64_t *find_due(const struct job *j, int64_t *n)
-{
-    struct parts *p = j->r->parts;
-    const double birth[2] = {j->deaths.first, j->deaths.last};
-    int64_t begin = p->first[j->r->level], end = p->first[j->r->level + 1], max = 0, *at = NULL;
-    *n = 0;
-    if (j->r->few) { /* the state is lost if the device fails */
-        BUG_ON(part_dev_born(j->r->few, p, j->r->level, FAM_STAR, STAR_EXPLODED, birth, n, &at) !=
-               OK);
-        BUG_ON(part_dev_few_home(j->r->few, p, *n, at) != OK);
-        return at;
-    }
-#pragma omp parallel for schedule(static) reduction(+ : max)
-    for (int64_t i = begin; i < end; i++) max += star_due(p, &j->deaths, i);
-    if (max > 0) at = mem_new(sizeof *at * (size_t)max, "supernovae");
-    for (int64_t i = begin; max > 0 && i < end; i++)
-        if (star_due(p, &j->deaths, i)) at[(*n)++] = i;
-    return at;
-}
-
 static struct explosion *find_explosions(const struct job *j, int64_t *n)
 {
     const struct parts *p = j->r->parts;
-    int64_t max, *at = find_due(j, &max);
+    int64_t max, *at = stars_due(j->r, &j->deaths, &max);
     *n = 0;
     if (max == 0) return NULL;
     struct explosion *b = mem_new(sizeof *b * (size_t)max, "supernovae");
     for (int64_t k = 0; k < max; k++) {
         const int64_t i = at[k];
-        int c = star_due(p, &j->deaths, i) ? cell_of(j, i) : -1;
+        int c = cell_of(j, i);
         if (c >= 0) b[(*n)++] = (struct explosion){p->host[i], c, p->id[i], i};
     }
     mem_sort(b, (size_t)*n, sizeof *b, explosion_order);

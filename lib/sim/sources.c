@@ -83,13 +83,67 @@ void sim_send_all_gas(struct sim *s, bool changed)
     }
 }
 
-/* Applied after the checkpoint, so that a restart applies coarse terms once. */
-enum err step_coarse_terms(struct sim *s, int l, int icount)
+/* sim_send_all_gas where the gas has changed on a device. */
+static enum err send_all_there(struct sim *s)
+{
+    struct mesh *m = &s->mesh;
+    struct sim_device *d = &s->device;
+    for (int k = m->levelmax; k >= m->levelmin; k--) {
+        bool begun = false;
+        if (s->amr.noct[k] == 0) continue;
+        if (k < m->levelmax && (d->on & GPU_HYDRO) &&
+            hydro_dev_restrict(d->gas, m, k, &s->phys.hydro) != OK)
+            TRY(sim_device_off(s));
+        if (k < m->levelmax && !(d->on & GPU_HYDRO)) sim_restrict_gas(s, k);
+        if (s->comm.size > 1) TRY(sim_device_fill_begin(s, k, &begun));
+        if (begun) {
+            sim_device_fill_end(s);
+            continue;
+        }
+        if (s->comm.size > 1) TRY(sim_device_need(s, k, GAS, LOCATION_HOST));
+        ghost_fill_hydro(&s->comm, m, k);
+        if (s->comm.size > 1) sim_device_wrote(s, k, GAS, LOCATION_HOST);
+    }
+    return OK;
+}
+
+/* Whether coarse terms work on few octs and particles, of gas that is on a device. */
+static bool coarse_sparse(const struct sim *s, const struct term_run *r)
+{
+    if (!(s->device.on & GPU_HYDRO) || s->mesh.magnetic || s->phys.rt || r->ledger) return false;
+    for (int i = 0; i < TERMS.n; i++)
+        if (term_runs(&TERMS, i, r) && !TERMS.at[i]->sparse) return false;
+    return true;
+}
+
+static enum err coarse_terms(struct sim *s, int l, field_set *wrote)
 {
     struct term_run r = sim_term_run(s, TERM_COARSE, l);
+    const bool few = coarse_sparse(s, &r);
+    if (few) {
+        r.mirror = s->device.mirror;
+        r.few = sim_parts_dev(s);
+    } else {
+        TRY(sim_device_home(s, true));
+        TRY(sim_parts_home(s));
+    }
+    TRY(terms_run(&TERMS, 0, &r, wrote));
+    if (*wrote & GAS && few) return send_all_there(s);
+    if (*wrote & GAS) sim_send_all_gas(s, true);
+    return OK;
+}
+
+/* Applied after the checkpoint, so that a restart applies coarse terms once. Without any change all
+ * ranks leave the gas and its ghosts as they are. */
+enum err step_coarse_terms(struct sim *s, int l, int icount)
+{
     field_set wrote;
-    TRY(terms_run(&TERMS, 0, &r, &wrote));
-    sim_send_all_gas(s, wrote & GAS);
+    bool valid[LEVEL_MAX + 2];
+    for (int k = l; k <= s->mesh.levelmax; k++) valid[k] = ghosts_valid(&s->mesh, k, GAS);
+    TRY(coarse_terms(s, l, &wrote));
+    for (int k = l; k <= s->mesh.levelmax && !(wrote & GAS); k++)
+        ghosts_set(&s->mesh, k, GAS, valid[k]);
+    if (wrote & GAS) s->phys.fresh.level = 0;
     return sim_tracers_swap(s, l, true);
 }
 

@@ -46,8 +46,9 @@ static const struct phase STEP[] = {
     ROW(output,      "particles",    IF_BASE, OWN_COPIES,   ALL | PARTS,  GAS,              0),
     ROW(cooling_table, "cooling table", IF_BASE | IF_COOLING, HOST,
                                                             0,          0,                0),
-    ROW(coarse_terms, "particles",   IF_BASE | IF_COARSE_TERMS, AT_HOME,
-                                                            ALL | PARTS,  0,          GAS | PARTS),
+    /* where the gas changes, the phase fills its ghosts */
+    ROW(coarse_terms, "particles",   IF_BASE | IF_COARSE_TERMS, OWN_COPIES,
+                                                            ALL | PARTS,  0,                PARTS),
     ROW(black_holes, "sinks",        IF_BASE | IF_GAS | IF_HOLES, AT_HOME,
                                                             ALL | PARTS,  0,          GAS | PARTS),
     ROW(stellar,     "sinks",        IF_BASE | IF_GAS | IF_SINKS | IF_STELLAR, AT_HOME,
