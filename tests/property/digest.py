@@ -6,8 +6,9 @@ sizes, or domains.
                                 what devices have kernels for), collapse (gas and gravity, 3
                                 levels), finer (particles on a base mesh of eight cells each), field
                                 (sedov with a magnetic field and pressure_fix), magnetic (gas with
-                                a magnetic field, 3 levels) or galaxy (gas that cools, stars,
-                                supernovae, black holes);
+                                a magnetic field, 3 levels), galaxy (gas that cools, stars,
+                                supernovae, black holes), blasts and momentum (other supernovae) or
+                                criteria (galaxy with the Jeans criterion);
                                 VARIANTS: few, short, tiles, ghosts, transports, windows, device,
                                 devices, choice, full, mixed, fft or all
 
@@ -56,6 +57,9 @@ exchange old, a loop order that follows the particles' arrival.
 # test: cosmo fft tier=check timeout=300 ranks=3
 # test: cool device tier=check timeout=240 ranks=3
 # test: galaxy device tier=check timeout=240 ranks=3
+# test: blasts device tier=check timeout=240 ranks=3
+# test: momentum device tier=check timeout=240 ranks=3
+# test: criteria device tier=check timeout=240 ranks=3
 # test: galaxy choice tier=check timeout=240 ranks=3
 # test: galaxy full tier=check timeout=240 ranks=2
 # test: sedov choice tier=check timeout=120 ranks=2
@@ -349,7 +353,17 @@ mass_threshold=1
 /
 """
 
-CASES = {'galaxy': GALAXY, 'magnetic': FIELD, 'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING,
+# Stars whose debris become blast waves; others push the gas around.
+BLASTS = GALAXY.replace('sink=.true.\n', '').replace('nstepmax=3', 'nstepmax=5') \
+    .replace('foutput=2', 'foutput=4').replace('t_sne=0.05', 't_sne=0.02\nf_w=2.0\nf_ek=0.7') \
+    .replace('delayed_cooling=.true.', 'rbubble=6.0')
+MOMENTUM = BLASTS.replace('f_w=2.0\nf_ek=0.7', 'momentum_feedback=1\nmass_gmc=1e3')
+
+# Criteria of gas alone: the Jeans length, gradients.
+CRITERIA = GALAXY.replace('err_grad_d=0.4', 'err_grad_d=0.8\njeans_refine=6.0,3.0')
+
+CASES = {'galaxy': GALAXY, 'blasts': BLASTS, 'momentum': MOMENTUM, 'criteria': CRITERIA,
+         'magnetic': FIELD, 'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING,
          'collapse': COLLAPSE, 'finer': FINER}
 # tests/gpu/run sets cuda
 DEVICE = os.environ.get('PTAH_TEST_DEVICE', 'host')
@@ -504,7 +518,8 @@ def main():
             octs = read_ramses.load(path).octs
             levels = [l for l in octs if octs[l] and 8 ** (l - 1) != octs[l]]
             print('     octs a level %s' % octs)
-            fewer = {'finer': 1, 'dark': 1, 'magnetic': 2, 'galaxy': 1}
+            fewer = {'finer': 1, 'dark': 1, 'magnetic': 2, 'galaxy': 1, 'blasts': 1, 'momentum': 1,
+                     'criteria': 1}
             v.same('partial levels in use', len(levels) >= fewer.get(case, 3), True)
             v.same('checkpoints', len(digests), 2)
             v.same('the digests of the checkpoints differ', digests[0] != digests[1], True)

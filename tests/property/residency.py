@@ -8,6 +8,7 @@ multigrid, and in Fourier space (gpu_fft).
                           separately; a load balance that keeps the domains copies hardly anything
     residency.py galaxy   gas that cools, dark matter, stars, supernovae, and black holes that
                           accrete and heat the gas, on one rank
+    residency.py blasts   the same without black holes, with supernovae that push the gas around
     residency.py radiation  a box with photons of two groups and chemistry, on one level: sums and
                           counts alone
 
@@ -21,6 +22,7 @@ the solve of a level of few octs.
 # test: tier=check timeout=240
 # test: radiation tier=check timeout=120
 # test: galaxy tier=check timeout=240
+# test: blasts tier=check timeout=240
 # test: ranks tier=check timeout=240 ranks=2
 import os
 import re
@@ -111,22 +113,45 @@ mass_threshold=10
 SINKS = ''.join('1e-5 %g %g 0.05 0 0 0 0 0 0 0 0\n' % (x, -x) for x in (-0.2, 0.3))
 
 
-def galaxy(v):
-    folder = 'galaxy'
-    os.makedirs(folder)
-    os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
-    with open(os.path.join(folder, 'ic_sink'), 'w') as f:
-        f.write(SINKS)
-    log = ptah.simulate(GALAXY, folder, settings=SETTINGS + SOLVERS['Fourier'] + [
+# Supernovae give momentum to the cells around them.
+BLASTS = re.sub('&SINK_PARAMS.*', '', GALAXY.replace('sink=.true.', ''), flags=re.S) \
+    .replace('t_sne=5', 't_sne=5\nmomentum_feedback=1').replace('delayed_cooling=.true.\n', '')
+
+
+def many_stars(folder, text):
+    """The log of a run with stars."""
+    return ptah.simulate(text, folder, settings=SETTINGS + SOLVERS['Fourier'] + [
         'amr_params/levelmax=14', 'refine_params/q_refine_holdback=.false.',
         'refine_params/m_refine=2.2', 'run_params/nstepmax=7']).err
+
+
+def moves_little(v, log):
     (share,) = [float(x) for x in re.findall(r'([\d.]+) % of the mesh', log)]
     (table,) = [float(x) for x in re.findall(r'([\d.]+) % the table', log)]
     v.same('stars form and explode',
            (len(re.findall('new stars', log)) > 3, 'Supernovae: ' in log), (True, True))
-    v.same('sinks accrete', bool(re.search(r'Number of sinks= +2 .* rate= +[1-9.]+E', log)), True)
+    v.same('nothing lacks a kernel', re.findall('no kernel', log), [])
     v.same('%.2f %% of the mesh, %.2f %% for the table of rates, is at most %g'
            % (share, table, MOST), share <= MOST, True)
+
+
+def place(folder):
+    os.makedirs(folder)
+    os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
+
+
+def galaxy(v):
+    place('galaxy')
+    with open(os.path.join('galaxy', 'ic_sink'), 'w') as f:
+        f.write(SINKS)
+    log = many_stars('galaxy', GALAXY)
+    v.same('sinks accrete', bool(re.search(r'Number of sinks= +2 .* rate= +[1-9.]+E', log)), True)
+    moves_little(v, log)
+
+
+def blasts(v):
+    place('blasts')
+    moves_little(v, many_stars('blasts', BLASTS))
 
 
 def radiation(v):
@@ -155,7 +180,7 @@ def main():
         radiation(v)
     else:
         ptah.unpack_ics('.', 'ic_32')
-        {'galaxy': galaxy, 'ranks': two}.get(''.join(sys.argv[1:]), one)(v)
+        {'galaxy': galaxy, 'blasts': blasts, 'ranks': two}.get(''.join(sys.argv[1:]), one)(v)
     v.end()
 
 
