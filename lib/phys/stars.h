@@ -110,8 +110,8 @@ struct star_deaths star_deaths(const struct term_run *r);
 double star_ejecta(const struct star_deaths *d, double mass);
 bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i);
 /* Particles of the level, or at a coarse step of all levels, of this family, with another tag than
- * `other`, born after birth[0] and not after birth[1]: their indices in ascending order, FREE. Where
- * particles are on a device, their columns come to the host. */
+ * `other`, born after birth[0] and not after birth[1]: their indices in ascending order, FREE.
+ * Where particles are on a device, their columns come to the host. */
 int64_t *stars_born(const struct term_run *r, enum part_family family, int other,
                     const double birth[2], int64_t *n);
 /* Stars for which star_due holds, likewise. */

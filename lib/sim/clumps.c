@@ -282,8 +282,7 @@ static void append(struct rows *r, lidx oct)
     if (oct >= 0) r->oct[r->n++] = oct;
 }
 
-/* Oct and cell of a cell that lies at x in the cube of octs around one, whose own cells are at 0 and
- * 1. */
+/* Oct and cell of a cell at x in the cube of octs around one, whose own cells are at 0 and 1. */
 static lidx cube_at(const lidx cube[27], const int x[3], int *cell)
 {
     int at = 0, stride = 1;
@@ -295,8 +294,8 @@ static lidx cube_at(const lidx cube[27], const int x[3], int *cell)
     return cube[at];
 }
 
-/* Adds the octs beside cell c of an oct, where the place of a maximum is interpolated: of the level,
- * or where it ends of the coarser one. */
+/* Adds the octs beside cell c of an oct, where the place of a maximum is interpolated: of the level
+ * or, where it ends, of the coarser one. */
 static void sites_beside(const struct mesh *m, int l, lidx oct, int c, struct rows *all)
 {
     lidx same[27], coarse[27];

@@ -1,5 +1,5 @@
-/* sparse/rows_kernel: arguments of the kernels in rows_kernel.c, births_kernel.c and small_kernel.c. All pointers
- * are device addresses. Private to sparse. */
+/* sparse/rows_kernel: arguments of the kernels in rows_kernel.c, births_kernel.c and
+ * small_kernel.c. All pointers are device addresses. Private to sparse. */
 #pragma once
 #include "dev/kernel.h"
 #include "oct/mesh.h"
