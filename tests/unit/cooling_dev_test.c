@@ -1,7 +1,7 @@
 /* cooldev: cooling on the emulated device has the bits of the CPU, for random and for pathological
  * gas (vacuum, negative pressure, hotter than the table, numbers of any size), both methods with
  * kernels, long and short steps, the scalars that cooling reads, floors, equations of state, for 20
- * seeds of its orders. The table is sent once; memory that does not fit changes nothing.
+ * seeds of its orders. Nodes of the table are sent once; memory that does not fit changes nothing.
  *
  * test: tier=check timeout=300 */
 #include <math.h>
@@ -417,7 +417,8 @@ static void test_lacks(void)
     CHECK(!term_cooling.device->lacks(par));
 }
 
-/* The gas and the table are copied once; later steps copy a few numbers only. */
+/* The gas, and nodes of the table, are copied once; later steps copy a few numbers, and the nodes
+ * beside those that cells have left. */
 static void test_copies(void)
 {
     struct mesh m;
@@ -430,7 +431,7 @@ static void test_copies(void)
     struct dev_count first = dev_counts(t.on.dev);
     CHECK(term_cooling.device->apply(&r, t.cooling) == OK);
     struct dev_count now = dev_counts(t.on.dev);
-    CHECK(now.put == first.put && now.got - first.got < 20000, "%lld to it, %lld back",
+    CHECK(now.put - first.put < 10000 && now.got - first.got < 10000, "%lld to it, %lld back",
           (long long)(now.put - first.put), (long long)(now.got - first.got));
     CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
     close_dev(&t);
