@@ -93,20 +93,31 @@ void sim_keep_monopole(struct sim *s)
         x->far[l] = (struct far_field){x->mass, {x->com[0], x->com[1], x->com[2]}};
 }
 
+/* Completes the sums over the ranks, and with them whether all particles have one mass. here: mass
+ * of those of this rank if they are alike, or 0. */
+static void add_ranks(struct sim *s, double here, struct sum sum[4])
+{
+    double x[2] = {here, -here};
+    struct comm_minima min = {2, x};
+    if (s->parts.n == 0) x[0] = x[1] = HUGE_VAL;
+    comm_sums_min(&s->comm, sum, 4, s->par->run.pic ? &min : NULL);
+    s->phys.matter.alike = x[0] == -x[1] ? x[0] : 0;
+}
+
 /* Completes the sums of the leaf cells: adds particles and sinks, and derives the mass quantum. */
 static void total_mass(struct sim *s, struct sum sum[4])
 {
     const int n = moments_wanted(s);
-    s->phys.matter.alike = 0;
+    double alike = 0;
     if (!sim_parts_mass(s, n, sum)) {
-        s->phys.matter.alike = part_alike(&s->parts, 0, s->parts.n);
-        if (n == 1 && s->phys.matter.alike > 0)
-            sum_add_times(&sum[0], s->parts.n, s->phys.matter.alike);
+        alike = part_alike(&s->parts, 0, s->parts.n);
+        if (n == 1 && alike > 0)
+            sum_add_times(&sum[0], s->parts.n, alike);
         else
             add_particle_mass(&s->parts, n, sum);
     }
     if (sinks_any(s->phys.sinks)) sinks_mass(s->phys.sinks, sum);
-    comm_sums(&s->comm, sum, 4);
+    add_ranks(s, alike, sum);
     sim_keep_monopole(s);
     s->phys.matter.mass = sum_get(&sum[0]);
     for (int d = 0; d < 3; d++)
@@ -201,18 +212,29 @@ static void mark_dense(const struct sim *s, struct level *lv, double m_refine, c
     }
 }
 
+/* Mass of each particle that was deposited on level l by this rank, equal on all ranks that return
+ * one; 0: they differ. */
+static double one_mass(const struct sim *s, int l)
+{
+    const double alike = s->phys.matter.alike;
+    const int64_t begin = s->parts.first[l], end = s->parts.n;
+    if (l == s->mesh.levelmin) return alike;
+    if (begin == end && s->comm.size > 1) return alike;
+    if (begin == end) return end > 0 ? s->parts.m[0] : 0;
+    const double here = part_alike(&s->parts, begin, end);
+    return s->comm.size == 1 || here == alike ? here : 0;
+}
+
 /* Makes out from masses alone which cells are dense. A cell's number is the sum of the parts of
  * clouds, and so is its mass if all particles have the mass `one`; each part is rounded to a
  * quantum of its own. At most as many particles as the box has reach a cell, so the two differ by
  * less than `error`. Returns false if a cell is too close to the threshold, or if particles differ:
- * then the numbers are needed, and no cell is valid. For one rank. */
+ * then the numbers are needed, and no cell is valid. Local. */
 static bool mark_by_mass(const struct sim *s, struct level *lv, double m_refine,
                          const struct sums *x)
 {
     const struct sim_matter *a = &s->phys.matter;
-    const int64_t begin = s->parts.first[lv->level], end = s->parts.n;
-    double one = lv->level == s->mesh.levelmin ? a->alike : part_alike(&s->parts, begin, end);
-    if (begin == end && end > 0) one = s->parts.m[0];
+    const double one = one_mass(s, lv->level);
     if (!(one > 0)) return false;
     double per_one = a->quantum / one,
            error = a->mass / one * (0.5 * NUMBER_QUANTUM + 0.5 * per_one + 0x1p-50) +
@@ -363,27 +385,33 @@ static double m_refine_of(const struct sim *s, int l)
 }
 
 /* Whether masses may tell which cells of level l are dense. mass_cut_refine is for particles of
- * several masses. On one rank alone: several would have to agree by a reduction a level, which on
- * many nodes takes longer than the numbers. A device has numbers. */
+ * several masses. Ranks agree by a reduction, so that they need many octs of the level: an oct
+ * stands for about eight particles, whose numbers take 0.06 µs. A device has numbers. */
 static bool by_mass(struct sim *s, int l)
 {
-    const bool devices = s->par->run.gpu_poisson || s->par->run.gpu_particles;
-    return s->par->run.pic && s->comm.size == 1 && !devices && !sinks_any(s->phys.sinks) &&
+    enum { WORTH = 2048 /* octs of a rank */ };
+    const bool devices = s->par->run.gpu_poisson || s->par->run.gpu_particles,
+               pays = s->comm.size == 1 ||
+                      (s->phys.matter.alike > 0 && s->amr.noct[l] >= (int64_t)WORTH * s->comm.size);
+    return s->par->run.pic && pays && !devices && !sinks_any(s->phys.sinks) &&
            s->par->poisson.cic_levelmax == 0 && s->par->refine.mass_cut_refine <= 0 &&
            --s->phys.matter.unsure[l] < 0;
 }
 
 /* Marks dense cells by masses, or else by numbers, which are deposited now; the masses, of which
- * the density has been made, are then added a second time. */
+ * the density has been made, are then added a second time. (collective) */
 static enum err mark_alike(struct sim *s, int l, double m_refine, struct sums *x)
 {
     enum { AGAIN = 16 };
     struct level *lv = &s->mesh.lev[l];
+    int64_t unsure = !mark_by_mass(s, lv, m_refine, x);
+    comm_max_i64(&s->comm, &unsure, 1);
     s->phys.matter.unsure[l] = 0;
-    if (mark_by_mass(s, lv, m_refine, x)) return OK;
+    if (!unsure) return OK;
     s->phys.matter.unsure[l] = AGAIN;
     x->number = mem_zero(sizeof *x->number * (size_t)lv->noct + 1, "deposit");
     enum err err = sim_parts_deposit(s, l, s->phys.matter.quantum, 0, 0, x->mass, x->number);
+    sums_exchange(s, l, &(struct sums){.number = x->number});
     mark_dense(s, lv, m_refine, x);
     return err;
 }

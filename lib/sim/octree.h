@@ -85,7 +85,7 @@ struct sim_matter {
     /* Monopole of the last solve of each level, and the one that belongs to φ_old. */
     struct far_field far[LEVEL_MAX + 2], far_old[LEVEL_MAX + 2];
     double quantum; /* mass quantum of deposits */
-    double alike;   /* mass of all particles of this rank if they are alike (part_alike), or 0 */
+    double alike;   /* mass of all particles of all ranks if they are alike (part_alike), or 0 */
     /* number of deposits of a level before its number of particles is told by their mass again */
     int unsure[LEVEL_MAX + 2];
     struct part_motion motion; /* of particles of the level that is kicked, until its time step */

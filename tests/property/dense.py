@@ -3,9 +3,10 @@
 are dense: with mass_cut_refine beyond all masses a run deposits numbers, without it masses, and
 numbers only where a cell is too close to the threshold. Digests are equal, on one rank and on two,
 for particles at random, with gas, and on a lattice that has exactly as many in each cell as the
-threshold.
+threshold. On two ranks masses decide only where a level has 2048 octs for each.
 
-Examples of faults caught: a cell at the threshold that masses decide; gas that counts twice.
+Examples of faults caught: a cell at the threshold that masses decide; gas that counts twice; a rank
+that needs numbers alone; numbers without those of the other rank.
 """
 # test: tier=check timeout=240 ranks=2
 import os
@@ -33,15 +34,15 @@ def make(folder, x):
     np.savetxt(os.path.join(folder, 'ics', 'ic_part'), np.hstack([x, 0 * x, mass]), fmt='%.17g')
 
 
-def run(v, name, text, folder):
+def run(v, name, text, folder, base=3):
     want = None
     for ranks, settings in ((1, NUMBERS), (1, []), (2, [])):
         where = os.path.join(folder, 'run%d%d' % (ranks, len(settings)))
         r = ptah.simulate(text, where, ranks, settings=settings)
-        got = ptah.digest(r.outputs[-1])
+        got = ''.join(ptah.digest(path) for path in r.outputs)
         if want is None:
             want, octs = got, read_ramses.load(r.outputs[-1]).octs
-            v.same(name + ': there are refined cells', max(l for l in octs if octs[l]) > 3, True)
+            v.same(name + ': there are refined cells', max(l for l in octs if octs[l]) > base, True)
             continue
         v.same('%s: lines of the digest that differ, %d ranks' % (name, ranks),
                ptah.changed(got, want), [])
@@ -61,6 +62,14 @@ def main():
     make('gas', x)
     run(v, 'gas', ptah.ascii_box((3, 5), 4, 4, 'm_refine=6.0,2.5\nmass_sph=1e-3', ics='../ics'),
         'gas')
+    y = rng.uniform(-0.5, 0.5, (8000, 3))
+    make('many', y)
+    run(v, 'many octs', ptah.ascii_box((5, 6), 2, 2, 'm_refine=1.5', '', '../ics'), 'many', 5)
+    # 64 particles, each alone in the middle of a cell: only the second rank is in doubt
+    z = lattice(32)
+    far = np.abs(y - 0.2).max(1) > 0.2
+    make('few', np.vstack([y[far], z[np.abs(z - 0.1875).max(1) < 0.0625]]))
+    run(v, 'one in doubt', ptah.ascii_box((5, 6), 2, 1, 'm_refine=1.0', '', '../ics'), 'few', 5)
     v.end()
 
 
