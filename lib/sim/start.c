@@ -243,9 +243,21 @@ static enum err refine(struct start *st)
     return OK;
 }
 
+/* Whether one rank could hold the whole mesh: then domains wait for the balance of the first step,
+ * before which they would change several times. An output there may need none of these changes. */
+static bool is_small(const struct sim *s)
+{
+    const double SMALL = 0x1p26; /* bytes */
+    int64_t octs = 0;
+    for (int l = 1; l <= s->mesh.levelmax; l++) octs += s->amr.noct[l];
+    return (double)octs * (double)mesh_oct_bytes(mesh_kind(&s->mesh)) +
+               (double)s->diag.particles * (double)part_bytes(&s->parts.columns) <=
+           SMALL;
+}
+
 static void balance(struct sim *s)
 {
-    if (s->par->run.nremap == 0 || s->comm.size == 1) return;
+    if (s->par->run.nremap == 0 || s->comm.size == 1 || is_small(s)) return;
     sim_domains_become(s, domain_kind(s->dom), false, false);
 }
 
