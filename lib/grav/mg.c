@@ -53,28 +53,35 @@ bool mg_oct_mask(const struct level *lv, const struct mg_level *fine, lidx i, do
     return mg_mask_cells(lv->child[i], fine->map, (const double(*)[8])fine->mask, fine->ndim, mask);
 }
 
-/* Sets keep[i] = 1 for the octs of lv that have a child in `fine`, and their masks, also for
- * ghosts. Returns whether a cell of an own oct is inside. Octs that are not the parent of any oct
- * of `fine` are checked only if other ranks may need them: most are far from the fine level. */
-static bool find_masks(const struct comm *c, const struct level *lv, const struct level *above,
-                       const struct mg_level *fine, unsigned char *keep, double (*mask)[8])
+void mg_parents(const struct level *lv, const struct level *above, const struct mg_level *fine,
+                unsigned char *keep)
 {
-    bool inside = false;
-    memset(keep, lv->plan.shared, (size_t)lv->noct);
+    memset(keep, 0, (size_t)lv->noct);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < above->noct; i++) {
         if (compact_of(fine, i) < 0) continue;
 #pragma omp atomic write
         keep[above->parent[i]] = 1;
     }
+}
+
+/* Sets keep[i] = 1 for the octs of lv that have a child in `fine`, and their masks, also for
+ * ghosts. Returns whether a cell of an own oct is inside. */
+static bool find_masks(const struct comm *c, const struct level *lv, const struct level *above,
+                       const struct mg_level *fine, unsigned char *keep, double (*mask)[8])
+{
+    const struct xplan *p = &lv->plan;
+    bool inside = false;
+    mg_parents(lv, above, fine, keep);
 #pragma omp parallel for schedule(static) reduction(|| : inside)
     for (lidx i = 0; i < lv->nown; i++) {
         if (!keep[i]) continue;
         keep[i] = mg_oct_mask(lv, fine, i, mask[i]);
         for (int k = 0; k < 8; k++) inside = inside || mask[i][k] > 0;
     }
-    ghost_fill_rows(c, COMM_MULTIGRID, &lv->plan, 2, (void *[]){keep, mask},
-                    (size_t[]){1, sizeof *mask});
+    for (lidx j = 0; p->npeer > 0 && j < p->sfirst[p->npeer]; j++)
+        if (!keep[p->send[j]]) memset(mask[p->send[j]], 0, sizeof *mask);
+    ghost_fill_rows(c, COMM_MULTIGRID, p, 2, (void *[]){keep, mask}, (size_t[]){1, sizeof *mask});
     return inside;
 }
 

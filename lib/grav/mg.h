@@ -135,6 +135,10 @@ void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n,
 /* Computes the masks of the cells of oct i of the next coarser level than `fine`; returns whether
  * it has children there. */
 bool mg_oct_mask(const struct level *lv, const struct mg_level *fine, lidx i, double mask[8]);
+/* Sets keep[noct] of lv to 1 for octs that have a child in `fine`, else 0, without a look at the
+ * others: most octs are far from the fine level. above: the next finer level of the mesh. */
+void mg_parents(const struct level *lv, const struct level *above, const struct mg_level *fine,
+                unsigned char *keep);
 /* [noct] marks of octs that sweeps read: own, halo, and octs touching it (owner: caller). */
 unsigned char *mg_octs_read(const struct mg_level *g);
 

@@ -170,16 +170,21 @@ struct mg_slot *mg_share_own_slots(const struct mg *g, const struct mesh *m, int
 static struct mg_slot *own_places(const struct mg *g, const struct mesh *m, int k, int64_t *n,
                                   int64_t *inside)
 {
+    const struct level *lv = &m->lev[k];
     struct mg_slot *p = mg_share_own_slots(g, m, k), one;
     int64_t room = mg_share_max(g, m, k);
+    unsigned char *keep = mem_new((size_t)lv->noct + 1, "multigrid");
+    mg_parents(lv, &m->lev[k + 1], &g->lev[k + 1], keep);
     *n = 0;
-    for (lidx i = 0; i < m->lev[k].nown; i++) {
-        if (!mg_oct_mask(&m->lev[k], &g->lev[k + 1], i, one.mask)) continue;
-        one.key = m->lev[k].key[i];
+    for (lidx i = 0; i < lv->nown; i++) {
+        if (!keep[i]) continue;
+        mg_oct_mask(lv, &g->lev[k + 1], i, one.mask);
+        one.key = lv->key[i];
         for (int q = 0; q < 8; q++) *inside |= one.mask[q] > 0;
         if (*n < room) p[*n] = one;
         ++*n;
     }
+    FREE(keep);
     return p;
 }
 
