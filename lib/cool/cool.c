@@ -86,6 +86,11 @@ bool cool_recall(struct cooling *c)
     return method != COOL_IMPLICIT;
 }
 
+struct cool_table *cool_rows_of(struct cooling *c)
+{
+    return has_table(&c->par) && c->par.method != COOL_IMPLICIT ? c->table : NULL;
+}
+
 const struct cool_table *cool_table_of(const struct cooling *c)
 {
     return c->table;

@@ -38,6 +38,9 @@ void cool_need(struct cooling *c, double low, double high);
  * the previous expansion factor. False: the method needs cool_need. Call before cool_cells. (local)
  */
 bool cool_recall(struct cooling *c);
+/* The table whose rows ranks may share after cool_set (cool/table.h); NULL: none, or not by rows.
+ * (lent) */
+struct cool_table *cool_rows_of(struct cooling *c);
 const struct cool_table *cool_table_of(const struct cooling *c);
 /* Contents of RAMSES's file of the rates at a (cool/table.h), NULL for a method with other rates.
  * (owner: caller, FREE) */

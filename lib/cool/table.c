@@ -132,6 +132,50 @@ void table_recall(struct cool_table *t)
             if (rows->before[k][part]) row_make(t, part, k);
 }
 
+int table_wanted(const struct cool_table *t, int64_t want[TABLE_ROWS])
+{
+    const struct table_rows *rows = t->rows;
+    int n = 0;
+    memset(want, 0, sizeof *want * TABLE_ROWS);
+    for (int at = 0; at < TABLE_ROWS && !rows->recalled; at++)
+        n += (int)(want[at] = rows->before[at / TABLE_PARTS][at % TABLE_PARTS]);
+    return n;
+}
+
+/* Copies the numbers of a row to `to`, or from it. */
+static void row_copy(struct cool_table *t, int at, bool out, double to[TABLE_PART][2 * RATE_COUNT])
+{
+    const int k = at / TABLE_PARTS, first = at % TABLE_PARTS * TABLE_PART;
+    const size_t bytes = sizeof(double) * RATE_COUNT;
+    for (int i = 0; i < TABLE_PART && first + i < TABLE_N; i++) {
+        struct table_node *node = &t->node[first + i][k];
+        memcpy(out ? to[i] : node->value, out ? node->value : to[i], bytes);
+        memcpy(out ? to[i] + RATE_COUNT : node->slope, out ? node->slope : to[i] + RATE_COUNT,
+               bytes);
+    }
+}
+
+void table_rows_make(struct cool_table *t, int n, const int at[], double (*row)[TABLE_ROW])
+{
+#pragma omp parallel for schedule(dynamic)
+    for (int j = 0; j < n; j++) {
+        const int k = at[j] / TABLE_PARTS;
+        omp_set_lock(&t->rows->lock[k]);
+        row_make(t, at[j] % TABLE_PARTS, k);
+        row_copy(t, at[j], true, (double(*)[2 * RATE_COUNT]) row[j]);
+        omp_unset_lock(&t->rows->lock[k]);
+    }
+}
+
+void table_rows_take(struct cool_table *t, int n, const int at[], double (*row)[TABLE_ROW])
+{
+    for (int j = 0; j < n; j++) {
+        row_copy(t, at[j], false, (double(*)[2 * RATE_COUNT]) row[j]);
+        t->rows->made[at[j] / TABLE_PARTS][at[j] % TABLE_PARTS] = true;
+    }
+    t->rows->recalled = true;
+}
+
 /* Row k of the parts of density i and of the next. */
 static void row_fill(struct cool_table *t, int i, int k)
 {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "chem/chem.h"
 #include "ckpt/ckpt.h"
+#include "cool/table.h"
 #include "dom/ghost.h"
 #include "oct/field_sets.h"
 #include "phys/term.h"
@@ -37,11 +38,35 @@ void sim_cooling_table(struct sim *s)
     cool_set(s->phys.cooling, s->phys.cosmo ? s->time.aexp : 1);
 }
 
+/* Rows of the table that cells of any rank read in the last coarse step are computed by one rank
+ * each, and summed as bits, to which the others add 0. Where ranks are many, each reads few. */
+static void share_table(struct sim *s)
+{
+    enum { MANY = 16 };
+    struct cool_table *t = cool_rows_of(s->phys.cooling);
+    if (!t || s->comm.size == 1 || s->comm.size > MANY) return;
+    int64_t *want = mem_new(sizeof *want * TABLE_ROWS, "cooling table");
+    int n = 0, *at = mem_new(sizeof *at * TABLE_ROWS, "cooling table");
+    table_wanted(t, want);
+    comm_max_i64(&s->comm, want, TABLE_ROWS);
+    for (int i = 0; i < TABLE_ROWS; i++)
+        if (want[i]) at[n++] = i;
+    const int begin = n * s->comm.rank / s->comm.size, end = n * (s->comm.rank + 1) / s->comm.size;
+    double(*row)[TABLE_ROW] = mem_zero(sizeof *row * (size_t)n + 1, "cooling table");
+    table_rows_make(t, end - begin, at + begin, row + begin);
+    if (n > 0) comm_add_i64(&s->comm, (int64_t *)(void *)row, n * TABLE_ROW);
+    if (n > 0) table_rows_take(t, n, at, row);
+    FREE(row);
+    FREE(at);
+    FREE(want);
+}
+
 /* Updates the rates at the start of a coarse step, for the whole step, so that a restart finds
  * equal rates. */
 enum err step_cooling_table(struct sim *s, int l, int icount)
 {
     sim_cooling_table(s);
+    if (s->phys.cosmo) share_table(s);
     return OK;
 }
 
