@@ -8,8 +8,8 @@
 /* Builds levels 1..levelmin, complete, owned according to d. All fields are zero. */
 void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d);
 
-/* Values of a new oct in cell `cell` of own oct `parent` of level l: the function fills out[f][8]
- * for f < nfld (the existing persistent fields, in ascending order of enum field). A NULL function
+/* Values of a new oct in cell `cell` of oct `parent` of level l, an own oct or a ghost: the function
+ * fills out[f][8] for f < nfld (the existing persistent fields, in ascending order of enum field). A NULL function
  * stands for injection of the parent cell's values, or interpolation between faces
  * (field_prolong). Of a mesh with a magnetic field it may also read level l + 1, which then has
  * lost and got no octs yet. */
@@ -17,8 +17,9 @@ typedef void adapt_prolong(const struct mesh *m, int l, lidx parent, int cell, d
                            void *ctx);
 
 /* Refines and derefines level l → l+1 by the flags of own octs of level l; ghost flags are filled
- * first. Ghosts of level l+1 are rebuilt. All its fields, ghosts included, are valid on return if
- * the fields of level l were. Returns the number of octs created plus removed over all ranks. */
+ * first. Ghosts of level l+1 are rebuilt; those of a field that were valid stay valid. Ghosts of
+ * level l, and interpolated fields of level l-1, must be valid, or known to be stale: they are filled.
+ * Returns the number of octs created plus removed over all ranks. */
 int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                      adapt_prolong *f, void *ctx);
 
@@ -31,11 +32,13 @@ struct adapt_changes {
 };
 struct adapt_changes adapt_count(const struct mesh *m, int l);
 /* Source of the values of created octs: f and ctx as for adapt_prolong; dev describes the fields on
- * a device (adapt/adapt_dev), NULL if no field is on a device. */
+ * a device (adapt/adapt_dev), NULL if no field is on a device. sent, equal on all ranks: values of
+ * octs and ghosts travel in messages; set it if any rank may have a device. */
 struct adapt_values {
     adapt_prolong *f;
     void *ctx;
     struct adapt_dev *dev;
+    bool sent;
 };
 void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                   struct adapt_changes here, struct adapt_changes all,

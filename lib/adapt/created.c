@@ -22,13 +22,6 @@ struct keyref *keyrefs_sort(const okey *key, int64_t n)
     return r;
 }
 
-/* Bit mask of the cells of oct i that are flagged and not split; empty for most octs. */
-static unsigned cells_created(const struct level *lv, lidx i)
-{
-    unsigned flags = bits_of_bytes(lv->flag[i]);
-    return flags ? flags & bits_of_leaves(lv->child[i]) : 0;
-}
-
 /* Counts the cells of a piece whose octs are created and, unless location is NULL, lists them. */
 static int64_t piece_created(const struct level *lv, lidx piece, struct created_cell *location)
 {

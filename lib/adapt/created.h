@@ -1,6 +1,7 @@
 /* adapt/created: the octs of the next finer level that flags create and remove, and the resulting
  * list of keys. Local. Private to adapt. */
 #pragma once
+#include "oct/bits.h"
 #include "oct/mesh.h"
 
 /* A created oct: its index in the unsorted list and its index in the level. */
@@ -16,6 +17,13 @@ struct created_cell {
     lidx parent;
     int cell, rank; /* owner of the new oct */
 };
+
+/* Bit mask of the cells of oct i that are flagged and not split; empty for most octs. */
+static inline unsigned cells_created(const struct level *lv, lidx i)
+{
+    unsigned flags = bits_of_bytes(lv->flag[i]);
+    return flags ? flags & bits_of_leaves(lv->child[i]) : 0;
+}
 
 /* The number of cells of own octs that are flagged and not split; ghosts are not counted. */
 int64_t created_count(const struct level *lv);

@@ -1,5 +1,9 @@
-/* adapt/refine: refinement of a level by its flags. The owner of a parent cell computes the new oct
- * in this cell and sends its values to the oct's owner. */
+/* adapt/refine: refinement of a level by its flags. Every rank that has a new oct, as its own or as
+ * a ghost, computes its values: it interpolates from the parent cell and the six cells around it,
+ * which it has (docs/decisions/0002-geometric-ghosts.md), by equal operations on equal values. So a
+ * refinement sends no message. Where this does not suffice, in a magnetic field, which reads octs
+ * beside the new one, or with fields on devices, the owner of the parent cell computes the new oct
+ * and sends its values to the oct's owner, and owners then send all ghosts. */
 #include <string.h>
 
 #include "adapt/adapt.h"
@@ -14,6 +18,7 @@ struct created {
     const struct adapt_values *values;
     struct mesh_moves *moves; /* those of values->dev, if there is one */
     int nfld, fld[FIELD_ALL];
+    bool everywhere;               /* each rank computes its octs and ghosts; nothing is sent */
     int64_t n, nnew, nhere;        /* made by this rank; own ones after the change; both */
     struct created_cell *location; /* [n] */
     size_t row;                    /* bytes */
@@ -62,6 +67,37 @@ static void places_find(struct created *b, const struct level *lv, const struct 
     created_find(lv, b->n, b->location);
     for (int64_t j = 0; j < b->n && c->size > 1; j++)
         b->location[j].rank = domain_rank(d, lv->level + 1, created_key(lv, &b->location[j]));
+}
+
+/* Replaces the list of new octs by that of the own ones, whose parents may be ghosts. */
+static void places_own(struct created *b, const struct level *lv, const struct comm *c,
+                       const struct domain *d)
+{
+    int64_t n = 0, room = b->n;
+    for (int64_t j = 0; j < b->n; j++)
+        if (b->location[j].rank == c->rank) b->location[n++] = b->location[j];
+    for (lidx i = lv->nown; i < lv->noct; i++)
+        for (unsigned cells = cells_created(lv, i); cells; cells &= cells - 1) {
+            const struct created_cell p = {i, __builtin_ctz(cells), c->rank};
+            if (domain_rank(d, lv->level + 1, created_key(lv, &p)) != c->rank) continue;
+            MEM_ROOM(b->location, n, room, 64, "mesh created");
+            b->location[n++] = p;
+        }
+    b->n = n;
+}
+
+/* Fills the ghosts of level l that new octs read and that are stale: all fields, and those that
+ * are interpolated between cells on the next coarser level too. */
+static void fill_stale(const struct created *b, struct mesh *m, const struct comm *c, int l)
+{
+    for (int k = l > 1 ? l - 1 : l; k <= l; k++) {
+        int n = 0, fld[FIELD_ALL];
+        for (int f = 0; f < b->nfld; f++)
+            if (!m->lev[k].valid[b->fld[f]] &&
+                (k == l || field_row_of(b->fld[f])->prolong == PROLONG_GAS))
+                fld[n++] = b->fld[f];
+        if (n > 0) ghost_fill(c, m, k, n, fld);
+    }
 }
 
 /* Fetches from the device the values of n records; keys and host values are already there. */
@@ -188,6 +224,25 @@ static void created_fill(const struct created *b, struct mesh *m, int l, int64_t
     }
 }
 
+/* Computes the new ghosts of level l. Other ghosts keep their values, so the ghosts of a field are
+ * valid if they were; in a level that had no octs all ghosts are new. */
+static void created_ghosts(const struct created *b, struct mesh *m, int l, bool had_octs,
+                           const bool *was)
+{
+    struct level *lv = &m->lev[l];
+#pragma omp parallel for schedule(static)
+    for (lidx i = lv->nown; i < lv->noct; i++) {
+        double got[FIELD_ALL][8];
+        const struct created_cell p = {lv->parent[i], oct_slot(lv, i), 0};
+        if (b->moves->from[i] >= 0) continue;
+        created_values(b, m, l - 1, &p, got);
+        for (int f = 0; f < b->nfld; f++) memcpy(lv->fld[b->fld[f]][i], got[f], sizeof got[f]);
+    }
+    ghosts_set(m, l, ALL, true);
+    for (int f = 0; f < b->nfld; f++) lv->valid[b->fld[f]] = was[b->fld[f]] || !had_octs;
+    lv->valid[FLD_FLAG] = was[FLD_FLAG] || !had_octs;
+}
+
 /* ---- on a device ---- */
 
 /* Description of new octs for the device, in this order: octs interpolated by the device, octs
@@ -271,11 +326,17 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
 
     int64_t ncome = 0;
     char *come = NULL;
+    bool was[FLD_MAX + 1], had_octs = m->lev[l + 1].total > 0;
+    memcpy(was, m->lev[l + 1].valid, sizeof was);
     b.nfld = mesh_fields(m, ALL, b.fld);
     b.row = 64 + sizeof(double[8]) * (size_t)b.nfld;
+    b.everywhere = c->size > 1 && !v->sent && !(m->magnetic && v->f);
     if (v->dev) adapt_dev_begin(v->dev, m, l + 1, c->size == 1);
     places_find(&b, lv, c, d);
-    if (c->size > 1) {
+    if (b.everywhere) {
+        fill_stale(&b, m, c, l);
+        places_own(&b, lv, c, d);
+    } else if (c->size > 1) {
         created_pack(&b, m, c, l);
         come = comm_exchange(c, b.data, &b.to, b.row, &ncome, NULL);
         comm_counts_free(&b.to);
@@ -286,10 +347,13 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
     created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, &b, ref);
     created_fill(&b, m, l + 1, nhere, ref, come);
     created_serve(&b, m, l + 1, nhere, ref, come);
+    if (b.everywhere)
+        created_ghosts(&b, m, l + 1, had_octs, was);
+    else
+        level_fill(c, m, l + 1, v->dev);
     FREE(b.early);
     FREE(b.moves->from);
     FREE(ref);
     FREE(come);
     FREE(b.location);
-    level_fill(c, m, l + 1, v->dev);
 }

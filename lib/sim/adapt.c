@@ -91,7 +91,8 @@ enum err sim_refine(struct sim *s, int from)
                             .gas = {hydro_dev_prolong, &prolong}};
     struct mhd_dev_prolong field = {s->device.field, &s->phys.mhd};
     if (m->magnetic) dev.gas = (struct remap_gas){mhd_dev_prolong, &field};
-    struct adapt_values values = {m->hydro ? hydro_prolong : NULL, &s->phys.hydro, NULL};
+    struct adapt_values values = {m->hydro ? hydro_prolong : NULL, &s->phys.hydro, NULL,
+                                  s->par->run.gpu_hydro};
     if (m->magnetic) values.f = mhd_prolong, values.ctx = &s->phys.mhd;
     if (!s->amr.refine.counted || from > m->levelmin) count_all(s, from);
     s->amr.refine.counted = false;

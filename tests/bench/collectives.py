@@ -11,7 +11,8 @@ place of the box of 32^3 with gas.
 check: rounds and sends agree. most: the last four steps, on three levels with gas, particles and a
 Poisson solve each, stay below the limits for point-to-point exchange. five: limits for the last
 four steps, with five or more level steps per coarse step. nine: limits for the last seven steps,
-with nine level steps per coarse step.
+with nine level steps per coarse step. gas: limits for the last 13 steps of a blast wave on four
+levels, of one step each: as many rounds whether levels are refined or not.
 
 steady: the median step between remaps, on the rank with most calls. remap: the step with most
 calls. start: all calls before the second step.
@@ -20,6 +21,7 @@ calls. start: all calls before the second step.
 # test: -n 2,3 -s 25 most tier=check timeout=400 ranks=3
 # test: -n 3 -s 29 five tier=check timeout=400 ranks=3
 # test: -n 3 -s 36 nine tier=check timeout=400 ranks=3
+# test: -n 2,3 -s 30 gas tier=check timeout=240 ranks=3
 import itertools
 import os
 import shutil
@@ -31,6 +33,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
 CASE = os.path.join(ptah.ROOT, 'tests', 'bench', 'cases', 'cosmo32.nml')
+BLAST = os.path.join(ptah.ROOT, 'tests', 'bench', 'official', 'sedov-amr.nml')
 NUMBERS = ['sends', 'bytes', 'partners', 'rounds', 'allreduce', 'alltoall', 'allgather', 'neighbor',
            'barrier', 'scan', 'bcast', 'reduce', 'gather']
 
@@ -57,10 +60,12 @@ def count(namelist, ranks, steps, settings):
 # Kinds of coarse steps: number of steps examined, and limits of calls. most: one refinement, and
 # one step of each of three levels. five: one step of levels 5, 6, 7 and two of level 8, in the last
 # coarse step also of level 9. nine: two steps of level 8 and four of level 9, with multigrid on
-# levels 5, 6 and, in the last two coarse steps, 7.
+# levels 5, 6 and, in the last two coarse steps, 7. gas: 14 or 15 rounds in most steps, if octs that
+# are created, or ghosts of theirs, are sent.
 MOST = {'most': (4, {'alltoall': 0, 'allgather': 0, 'allreduce': 17, 'rounds': 62}),
         'five': (4, {'alltoall': 0, 'allgather': 0, 'allreduce': 26, 'rounds': 75}),
-        'nine': (7, {'alltoall': 0, 'allgather': 0, 'allreduce': 30, 'rounds': 110})}
+        'nine': (7, {'alltoall': 0, 'allgather': 0, 'allreduce': 30, 'rounds': 110}),
+        'gas': (13, {'alltoall': 0, 'allgather': 0, 'allreduce': 5, 'rounds': 12})}
 
 
 def check_most(namelist, ranks, steps, last, most):
@@ -99,7 +104,7 @@ def main():
     options, words = ptah.options(__doc__, 'n:s:e:')
     checking, limited = 'check' in words, [w for w in words if w in MOST]
     words = [w for w in words if w != 'check' and w not in MOST]
-    with open(options.get('-e', CASE)) as f:
+    with open(options.get('-e', BLAST if 'gas' in limited else CASE)) as f:
         namelist = f.read()
     print('\t'.join(['ranks', 'settings', 'step'] + NUMBERS))
     for ranks in map(int, options.get('-n', '2,3,4,8').split(',')):

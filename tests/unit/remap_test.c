@@ -75,7 +75,7 @@ static void change_flagged(struct world *w, int l)
     struct adapt_changes here = adapt_count(m, l), all = here;
     comm_add_i64(&comm, &all.created, 2);
     adapt_change(m, &comm, dom, l, here, all,
-                 &(struct adapt_values){hydro_prolong, &par, w->on.dev ? &w->adapt : NULL});
+                 &(struct adapt_values){hydro_prolong, &par, w->on.dev ? &w->adapt : NULL, true});
 }
 
 static void change(struct world *w, int l, int turn)
@@ -300,7 +300,7 @@ static void test_copies(void)
     comm_add_i64(&comm, &all.created, 2);
     struct dev_count before = dev_counts(w.on.dev);
     adapt_change(&w.m, &comm, dom, LMIN + 1, here, all,
-                 &(struct adapt_values){hydro_prolong, &par, &w.adapt});
+                 &(struct adapt_values){hydro_prolong, &par, &w.adapt, true});
     struct dev_count now = dev_counts(w.on.dev);
     for (int l = LMIN; l <= LMIN + 2; l++)
         bytes += (double)mesh_oct_bytes(mesh_kind(&w.m)) * w.m.lev[l].noct;
