@@ -12,7 +12,10 @@
 
 #include "base/mem.h"
 
-enum { FIRST = 4096 }; /* offset of the first block, behind a page that identifies the owner */
+/* Offsets of the boards, and of the first block, behind a page that begins with the owner. */
+enum { BOARD = 1024, FIRST = 4096 };
+/* Bytes of a window of at least SPACIOUS bytes that only share_get_soon takes. */
+enum { SPACIOUS = 1 << 26, RESERVED = 1 << 24 };
 
 size_t comm_share_max = (size_t)1 << 30, comm_share_min = 512, comm_share_keep = (size_t)1 << 21;
 
@@ -24,6 +27,21 @@ struct owner {
 /* Header of a block, visible to all ranks of the node. */
 struct block {
     _Alignas(SHARE_ALIGN) atomic_int readers; /* number of readers that have not finished */
+};
+
+/* A place on a board: turn + 1 once it is posted. */
+struct place {
+    _Atomic uint32_t turn;
+    uint32_t block, data;
+};
+_Static_assert(BOARD + sizeof(struct place[SHARE_BOARDS][SHARE_TURNS]) <= FIRST, "fits the page");
+
+/* The nodes of a run whose ranks all have windows. */
+struct nodes {
+    int n;
+    int *of;    /* [ranks] node of a rank */
+    int *first; /* [n + 1] index of the first of its ranks */
+    int *rank;  /* [ranks] by node, ascending */
 };
 
 /* A block in use, in the owner's list. */
@@ -38,8 +56,12 @@ struct comm_share {
     size_t span;   /* address range reserved per window, bytes */
     size_t held;   /* allocated bytes of this rank's window */
     int nused, used_room;
-    struct used *used; /* blocks in use, by offset */
+    struct used *used;  /* blocks in use, by offset */
+    struct nodes nodes; /* none: zero */
+    uint32_t turn;
 };
+
+static int nodes_now; /* comm_share_nodes */
 
 /* ---- set-up ---- */
 
@@ -83,6 +105,41 @@ static void window_open(struct comm_share *s, int i)
     s->window[i] = NULL;
 }
 
+/* Lists the nodes from the lowest rank on the node of each rank. */
+static struct nodes nodes_of(int size, const int *low)
+{
+    struct nodes t = {0};
+    t.of = mem_new(sizeof *t.of * 3 * (size_t)(size + 1), "exchange");
+    t.first = t.of + size;
+    t.rank = t.first + size + 1;
+    for (int r = 0; r < size; r++)
+        if (low[r] == r) t.of[r] = t.n++; /* the lowest rank comes first */
+    for (int r = 0; r < size; r++) t.of[r] = t.of[low[r]];
+    memset(t.first, 0, sizeof *t.first * (size_t)(t.n + 1));
+    for (int r = 0; r < size; r++) t.first[t.of[r] + 1]++;
+    for (int k = 0; k < t.n; k++) t.first[k + 1] += t.first[k];
+    for (int r = size; r-- > 0;) t.rank[--t.first[t.of[r] + 1]] = r;
+    for (int k = 0; k < t.n; k++) t.first[k] = t.first[k + 1];
+    t.first[t.n] = size;
+    return t;
+}
+
+/* Finds the nodes if all ranks have windows, and large ones. s: NULL if this one has none.
+ * (collective) */
+static void nodes_find(struct comm_share *s, const struct comm *c)
+{
+    int all = s && s->span >= SPACIOUS;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    nodes_now = 0;
+    if (!all) return;
+    int *low = mem_new(sizeof *low * (size_t)c->size, "exchange");
+    low[c->rank] = (int)s->owner[0].rank;
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, low, 1, MPI_INT, MPI_COMM_WORLD);
+    s->nodes = nodes_of(c->size, low);
+    nodes_now = s->nodes.n;
+    mem_free(low);
+}
+
 struct comm_share *comm_share_new(const struct comm *c)
 {
     if (c->size == 1) return NULL;
@@ -102,6 +159,7 @@ struct comm_share *comm_share_new(const struct comm *c)
     }
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, node);
     if (!all) comm_share_free(&s);
+    nodes_find(s, c);
     return s;
 }
 
@@ -113,6 +171,8 @@ void comm_share_free(struct comm_share **share)
         if (s->window[i]) munmap(s->window[i], s->span);
     if (s->owner[s->me].fd >= 0) close((int)s->owner[s->me].fd);
     mem_count("exchange window", -(ptrdiff_t)s->held);
+    nodes_now = 0;
+    mem_free(s->nodes.of);
     mem_free(s->used);
     mem_free(s->window);
     mem_free(s->owner);
@@ -181,7 +241,8 @@ void comm_share_trim(struct comm_share *s)
     s->held = end;
 }
 
-char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_slip *slip)
+static char *get(struct comm_share *s, size_t bytes, int readers, struct share_slip *slip,
+                 size_t span)
 {
     size_t at = FIRST,
            all = sizeof(struct block) + (bytes + SHARE_ALIGN - 1) / SHARE_ALIGN * SHARE_ALIGN;
@@ -191,7 +252,7 @@ char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_sl
         at = s->used[i].at + s->used[i].bytes;
         i++;
     }
-    if (!grow(s, at + all)) return NULL;
+    if (at + all > span || !grow(s, at + all)) return NULL;
     MEM_ROOM(s->used, s->nused, s->used_room, 8, "exchange");
     memmove(s->used + i + 1, s->used + i, sizeof *s->used * (size_t)(s->nused - i));
     s->used[i] = (struct used){at, all};
@@ -200,6 +261,16 @@ char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_sl
     slip->block = (uint32_t)(at / SHARE_ALIGN);
     slip->data = slip->block + 1;
     return s->window[s->me] + at + sizeof(struct block);
+}
+
+char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_slip *slip)
+{
+    return get(s, bytes, readers, slip, s->span < SPACIOUS ? s->span : s->span - RESERVED);
+}
+
+char *share_get_soon(struct comm_share *s, size_t bytes, int readers, struct share_slip *slip)
+{
+    return get(s, bytes, readers, slip, s->span);
 }
 
 const char *share_at(const struct comm_share *s, int rank, struct share_slip slip)
@@ -211,4 +282,70 @@ void share_done(const struct comm_share *s, int rank, struct share_slip slip)
 {
     atomic_fetch_sub_explicit(readers_of(s, slot(s, rank), (size_t)slip.block * SHARE_ALIGN), 1,
                               memory_order_release);
+}
+
+/* ---- nodes and boards ---- */
+
+int share_nodes(const struct comm_share *s)
+{
+    return s ? s->nodes.n : 0;
+}
+
+int comm_share_nodes(void)
+{
+    return nodes_now;
+}
+
+int share_ranks(const struct comm_share *s)
+{
+    return s->n;
+}
+
+int share_rank(const struct comm_share *s, int index)
+{
+    return (int)s->owner[index].rank;
+}
+
+int share_index(const struct comm_share *s, int rank)
+{
+    return slot(s, rank);
+}
+
+int share_node_of(const struct comm_share *s, int rank)
+{
+    return s->nodes.of[rank];
+}
+
+int share_gate(const struct comm_share *s, int node, int other)
+{
+    const int *first = s->nodes.first + node;
+    return s->nodes.rank[first[0] + other % (first[1] - first[0])];
+}
+
+static struct place *place_of(const struct comm_share *s, int index, int board, uint32_t turn)
+{
+    struct place *p = (struct place *)(void *)(s->window[index] + BOARD);
+    return p + board * SHARE_TURNS + turn % SHARE_TURNS;
+}
+
+uint32_t share_turn(struct comm_share *s)
+{
+    return s->turn++;
+}
+
+void share_post(const struct comm_share *s, int board, uint32_t turn, struct share_slip slip)
+{
+    struct place *p = place_of(s, s->me, board, turn);
+    p->block = slip.block;
+    p->data = slip.data;
+    atomic_store_explicit(&p->turn, turn + 1, memory_order_release);
+}
+
+bool share_posted(const struct comm_share *s, int index, int board, uint32_t turn,
+                  struct share_slip *slip)
+{
+    const struct place *p = place_of(s, index, board, turn);
+    if (atomic_load_explicit(&p->turn, memory_order_acquire) != turn + 1) return false;
+    *slip = (struct share_slip){p->block, p->data};
+    return true;
 }

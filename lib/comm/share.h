@@ -39,6 +39,33 @@ struct share_slip {
 
 /* Allocates a block for this many readers; slip receives its location. NULL if full. */
 char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_slip *slip);
+/* share_get of a block that is read within the exchange: it has some room that others leave. */
+char *share_get_soon(struct comm_share *s, size_t bytes, int readers, struct share_slip *slip);
 /* share_at returns the data of another rank of the node; share_done marks them as read. */
 const char *share_at(const struct comm_share *s, int rank, struct share_slip slip);
 void share_done(const struct comm_share *s, int rank, struct share_slip slip);
+
+/* ---- nodes, where every rank of the run has a window and shares it ---- */
+
+/* The number of nodes; 0 if some rank has no window, windows are small (in tests), or s is NULL.
+ * Equal on all ranks. */
+int share_nodes(const struct comm_share *s);
+/* share_nodes of the windows that comm_share_new made last; 0 once they are freed. */
+int comm_share_nodes(void);
+/* Ranks of this node, ascending: their number, the rank with an index, the index of a rank. */
+int share_ranks(const struct comm_share *s);
+int share_rank(const struct comm_share *s, int index);
+int share_index(const struct comm_share *s, int rank);
+/* The node of a rank, and the rank of a node that exchanges messages with another node for it. */
+int share_node_of(const struct comm_share *s, int rank);
+int share_gate(const struct comm_share *s, int node, int other);
+
+/* Boards of a rank: locations of blocks that the ranks of its node may read, by turn. At most
+ * SHARE_TURNS / 2 turns may be in use at a time. */
+enum { SHARE_OUT, SHARE_IN, SHARE_BOARDS, SHARE_TURNS = 64 };
+/* The next turn; equal on all ranks that call it equally often. */
+uint32_t share_turn(struct comm_share *s);
+void share_post(const struct comm_share *s, int board, uint32_t turn, struct share_slip slip);
+/* Whether the rank with this index has posted at this turn, and what. */
+bool share_posted(const struct comm_share *s, int index, int board, uint32_t turn,
+                  struct share_slip *slip);

@@ -11,6 +11,10 @@
 /* Maximum bytes of one MPI message, 2^30; a multiple of 64; longer data are sent in pieces. */
 extern size_t comm_piece_max;
 
+/* Maximum bytes of a parcel that the transport `nodes` copies, 2^14. Tests set another value, equal
+ * on all ranks. */
+extern size_t comm_nodes_whole;
+
 static inline int comm_piece(size_t bytes)
 {
     return (int)(bytes < comm_piece_max ? bytes : comm_piece_max);
@@ -85,6 +89,8 @@ enum {
     TRANSPORTS
 };
 extern const struct transport comm_transport[TRANSPORTS];
+/* Whether exchange_method=auto tries a transport in this run. */
+bool comm_transport_tried(int by);
 
 void comm_count_round(void);
 

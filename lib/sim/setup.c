@@ -563,8 +563,8 @@ enum err sim_setup(struct sim *s)
     TRY(err_agree(&s->comm, s->comm.rank == 0 ? check_files(s) : OK));
     s->check.ghosts = p->run.check_ghosts;
     s->comm.empty_messages = p->run.exchange_letters;
-    if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     if (p->run.exchange_shared) s->comm.share = comm_share_new(&s->comm);
+    if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     tuner_report(&s->comm);
     if (param_yields(p))
         TRY(err_agree(&s->comm,

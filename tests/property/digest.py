@@ -419,7 +419,8 @@ VARIANTS['transports'] = [(1, 1, 'ksection', 0, 0)] + [
 VARIANTS['windows'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, 'ksection', 2, 0, 'p2p', windows) for ranks, windows in
     ((2, 0), (3, 0), (3, 'off'), (5, 0), (5, 2), (8, 3), (8, 'off'))] + [
-    (5, 1, 'hilbert', 2, 0, 'alltoallv', 2), (5, 1, 'hilbert', 2, 0, 'ksection', 2)]
+    (5, 1, 'hilbert', 2, 0, 'alltoallv', 2), (5, 1, 'hilbert', 2, 0, 'ksection', 2),
+    (6, 1, 'ksection', 2, 0, 'nodes', 2), (6, 1, 'hilbert', 2, 0, 'nodes', 3)]
 
 
 # all transports, both orderings, up to 8 ranks, with threads

@@ -44,7 +44,7 @@ def main():
     v.same('every transport tried is named with its time',
            all('p2p' in m[2] and 'ksection' in m[2] and m[2].count(' us') == 2
                for m in TOOK.findall(r.out + r.err)), True)
-    v.same('gas and objects were decided on', {'bulk_dp', 'objects'} <= set(took), True)
+    v.same('gas and flags were decided on', {'bulk_dp', 'pair_int'} <= set(took), True)
     # Choices made while octs move for the output, or later, need not be in the checkpoint. A slow
     # disk may delay its message beyond the coarse step.
     log = r.err[:r.err.rindex(' Wrote ')]

@@ -245,8 +245,8 @@ class Ptah:
                 n = case.mesh[i + 1]
                 self.work(self.REFINE * n.octs)
                 self.work(self.GHOST * n.ghosts, 'ghosts')
-                for _ in range(2):  # flags of ghosts, new octs
-                    self.send(i, CELLS)
+                if case.parts:  # new octs are computed everywhere: from the density of ghosts
+                    self.send(i, REAL)
         if case.parts:
             self.gravity(l)
         self.work(self.COURANT * m.octs)
@@ -295,11 +295,11 @@ class Ptah:
         self.send(l, REAL)
         for _ in range(self.case.cycles_mg):
             self.cycle(l, mesh)
-            self.c.reduce(64)
+        self.c.reduce(64)
 
     def cycle(self, l, mesh):
         """At most five exchanges a level: two sweeps before and two after the correction, and the
-        residual."""
+        residual. The norm of the residual travels with the level that every rank solves."""
         octs = mesh[l].octs
         if octs.sum() <= self.SHARED or l == 1:
             self.c.reduce(REAL * octs.sum())

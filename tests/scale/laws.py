@@ -107,6 +107,31 @@ def law_of_adapters(v):
     v.check('windows need no posts', shared.t.max(), 0)
 
 
+def law_of_gates(v):
+    """By gates as many messages leave a node as it has partner nodes, and ranks share them; with a
+    few ranks that need nobody, or with long parcels, they go to each other as before."""
+    m = replace(Machine('gates', 4, 1.0).ideal(), post=(0, 1e-3))
+    me = np.arange(16)
+    far = [(a, b) for a in me for b in me if a // 4 != b // 4]
+    a, b = (np.array(x) for x in zip(*far))
+    all_ = Level(*(np.ones(16),) * 3, a, b, np.full(len(a), 5.0))
+    by = {}
+    for gates in (False, True):
+        by[gates] = Clock(m, 16, 4, windows=True, gates=gates)
+        by[gates].exchange(all_, 64)
+    v.check('twelve messages of each rank', abs(by[False].t - 24e-3).max(), 1e-12)
+    v.check('three of a node', abs(by[True].spent['messages'] - 4 * 3 * 2e-3 / 16), 1e-12)
+    v.check('at most one of a rank', abs(by[True].t.max() - 2e-3), 1e-12)
+    long = Clock(m, 16, 4, windows=True, gates=True)
+    long.exchange(all_, 1e4)
+    v.check('long parcels go directly', abs(long.t - 24e-3).max(), 1e-12)
+    v.check('the faster way is taken', by[True].t.max() - by[False].t.max(), 0)
+    late = Clock(m, 16, 4, windows=True, gates=True)
+    late.work(np.where(me == 3, 1.0, 0.0))
+    late.exchange(all_, 64)
+    v.check('who needs a late rank waits', 1 - late.t.min(), 0)
+
+
 def check_scale(v):
     """The links that tests/scale/scale prints: all octs once, and the ghosts of eight cubes."""
     mesh = mesh_on(8, 'uniform:32', '-u', '1', '-d', 'hilbert')
@@ -128,6 +153,7 @@ def laws():
     law_of_waits(v)
     law_of_messages(v)
     law_of_adapters(v)
+    law_of_gates(v)
     check_scale(v)
     v.end()
 

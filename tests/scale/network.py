@@ -68,6 +68,34 @@ class Links:
                                 np.bincount(a, packed, n), np.bincount(b, bytes_, n))
         return self.placed[key]
 
+    def between(self, clock, size):
+        """Of messages by gates, one for each pair of nodes (lib/comm/nodes.c): the gates of each
+        message, its flight as of `place`; of each rank the messages that it sends and receives as
+        a gate, the bytes of its parcels for other nodes and from them; whether it expects any; and
+        the mean bytes of a parcel between nodes."""
+        key = (clock.each, clock.machine, size, 'gates')
+        if key not in self.placed:
+            m, n, each = clock.machine, clock.ranks, clock.each
+            a, b = clock.node[self.source], clock.node[self.target]
+            far, bytes_ = a != b, self.octs * size
+            pairs, which = np.unique(a[far] * clock.nodes + b[far], return_inverse=True)
+            p, q = pairs // clock.nodes, pairs % clock.nodes
+            carried = np.bincount(which, bytes_[far], len(pairs))
+            use = carried / m.adapter + m.gap
+            load = np.maximum(np.bincount(p, use, clock.nodes)[p],
+                              np.bincount(q, use, clock.nodes)[q])
+            room = np.minimum(each, n - np.arange(clock.nodes) * each)
+            out, come = p * each + q % room[p], q * each + p % room[q]
+            self.placed[key] = (out, come,
+                                np.maximum(carried / m.adapter, load / 2) + m.latency[1],
+                                np.bincount(out, minlength=n), np.bincount(come, minlength=n),
+                                np.bincount(self.source[far], bytes_[far], n),
+                                np.bincount(self.target[far], bytes_[far], n),
+                                np.bincount(self.target, bytes_, n),
+                                np.bincount(self.target[far], minlength=n) > 0,
+                                bytes_[far].mean() if far.any() else 0)
+        return self.placed[key]
+
 
 class Level:
     """Of each rank: own octs, leaf cells and particles in them, ghosts; and the messages to owners
@@ -120,8 +148,11 @@ def mesh_on(ranks, what, *options):
 class Clock:
     """Clocks of `ranks` ranks, of which a node has `each`. spent: mean seconds by kind."""
 
-    def __init__(self, machine, ranks, each, windows=False):
+    WHOLE = 16384  # bytes of a parcel that gates do not carry
+
+    def __init__(self, machine, ranks, each, windows=False, gates=False):
         self.machine, self.ranks, self.windows = machine, ranks, windows
+        self.gates = gates and 1 < each < ranks  # whether exchanges may go by them
         self.node = np.arange(ranks) // each
         self.nodes = -(-ranks // each)
         self.each = min(each, ranks)
@@ -141,6 +172,51 @@ class Clock:
         from the receivers to the owners. loop: work of each rank for the call."""
         links = level.back if back else level.there
         self.work(loop, 'messages')
+        if len(links.source) and self.gates and links.between(self, size)[-1] <= self.WHOLE:
+            self._faster(links, size, pack, between)
+        else:
+            self._direct(links, size, pack, between)
+
+    def _faster(self, links, size, pack, between):
+        """By the one of two transports with which the last rank is ready earlier, as the tuner of
+        lib/comm finds."""
+        t, spent = self.t, dict(self.spent)
+        self._direct(links, size, pack, between)
+        direct = self.t, self.spent
+        self.t, self.spent = t, spent
+        self._gated(links, size, pack, between)
+        if direct[0].max() <= self.t.max():
+            self.t, self.spent = direct
+
+    def _node_last(self, t):
+        """The latest of each node."""
+        last = np.full(self.nodes, -np.inf)
+        np.maximum.at(last, self.node, t)
+        return last
+
+    def _gated(self, links, size, pack, between):
+        """Ranks copy what leaves the node into their windows; when all have, the gates of the node
+        send one message to each node; when these have arrived, ranks copy what they need."""
+        m = self.machine
+        out, come, flight, sends, receives, leave, enter, received, expects, _ = links.between(
+            self, size)
+        self.work(leave * (pack + 1 / m.copy), 'ghosts')
+        posted = self._node_last(self.t)[self.node] + m.latency[0]
+        self.work(between)
+        self._move(np.maximum(self.t, posted), 'waits')
+        self.work(sends * m.post[1], 'messages')
+        self.work(np.bincount(out, flight * 0 + leave.sum() / max(len(out), 1), self.ranks) /
+                  m.copy, 'ghosts')
+        sent = self.t
+        arrived = np.zeros(self.ranks)
+        np.maximum.at(arrived, come, sent[out] + flight)
+        self._move(np.maximum(self.t, arrived), 'waits')
+        self.work(receives * m.post[1], 'messages')
+        there = self._node_last(np.where(receives > 0, self.t, -np.inf))[self.node] + m.latency[0]
+        self._move(np.maximum(self.t, np.where(expects, there, 0)), 'waits')
+        self.work(received * pack + enter / m.copy, 'ghosts')
+
+    def _direct(self, links, size, pack, between):
         if len(links.source):
             before, flight, posts, sent, received = links.place(self, size)
             self.work(sent * pack, 'ghosts')

@@ -53,7 +53,7 @@ KINDS = ('work', 'ghosts', 'messages', 'waits')
 
 
 def clock_of(machine, code, nodes, each):
-    return Clock(machine, nodes * each, each, windows=code is Ptah)
+    return Clock(machine, nodes * each, each, windows=code is Ptah, gates=code is Ptah)
 
 
 def predict(machine, code, mesh, nodes, each, case):
@@ -99,7 +99,7 @@ def weak(checkpoint, options):
     for tile, ranks in pairs:
         mesh = mesh_on(ranks, checkpoint, '-u', '1,1,2,2', '-t', str(tile), *Ptah.ORDER)
         case = Case(mesh, 6 + tile, (1, 1, 2), True, True, remap=5)
-        clock = Clock(machine, ranks, min(ranks, 64), windows=True)
+        clock = Clock(machine, ranks, min(ranks, 64), windows=True, gates=True)
         seconds, spent = coarse_step(Ptah(clock, case))
         print('%d\t%d\t%.2f\t%.2f\t%s' % (
             8 ** tile, ranks, 1e3 * seconds, 1e3 * seconds * ranks / 8 ** tile,

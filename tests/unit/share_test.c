@@ -2,8 +2,11 @@
  * transport, with windows, without, with nodes of two ranks and with windows that are too small;
  * the number of messages does not change. Catches: a block reused before all ranks have read it, a
  * block that is never freed, a header from the wrong peer, data that do not fit into a window and
- * are not sent,
- * common data that each rank of a node has, or that an exchange overwrites. */
+ * are not sent, common data that each rank of a node has, or that an exchange overwrites, and, by
+ * the transport `nodes`, more than one message from a node to another.
+ *
+ * test: tier=quick mpi=1,2,3,5,6
+ * test: tier=check mpi=8 */
 #include "mpicount.h"
 
 #include "base/mem.h"
@@ -119,7 +122,7 @@ static void test_room(void)
     comm_share_keep = usual;
 }
 
-/* As many messages as without windows, long and short ones. */
+/* As many messages as without windows, long and short ones; by `nodes` none, on one node. */
 static void test_messages(void)
 {
     struct tree t;
@@ -128,9 +131,8 @@ static void test_messages(void)
         struct packed p;
         int64_t some = 0;
         for (int r = 0; r < c.size; r++) some += r != c.rank && amount(4, c.rank, r) > 0;
-        int64_t want = by == TRANSPORT_p2p        ? some
-                       : by == TRANSPORT_ksection ? tree_messages(&t, c.rank)
-                                                  : 0;
+        const bool each = by == TRANSPORT_p2p || (by == TRANSPORT_nodes && !c.share);
+        int64_t want = each ? some : by == TRANSPORT_ksection ? tree_messages(&t, c.rank) : 0;
         c.tuner = tuner_new(comm_transport[by].name);
         mpicount_reset();
         send(&p, 4);
@@ -206,6 +208,39 @@ static void with_windows(const char *name)
     CHECK(mem_now() == before, "%zu bytes are left", mem_now() - before);
 }
 
+/* Nodes of ranks: at most one message leaves a node for another, whatever their ranks, and the ranks
+ * of a node send about as many; values are right with several exchanges in progress. */
+static void test_gates(int ranks)
+{
+    enum { NUMBER = 4 };
+    const size_t usual = comm_nodes_whole;
+    char of[8];
+    if (c.size % ranks != 0 || c.size == ranks) return;
+    snprintf(of, sizeof of, "%d", ranks);
+    setenv("PTAH_NODE_RANKS", of, 1);
+    comm_nodes(&c);
+    c.share = comm_share_new(&c);
+    CHECK(share_nodes(c.share) == c.size / ranks && comm_share_nodes() == c.size / ranks, "nodes");
+    test_values("gates");
+    comm_nodes_whole = 2000;
+    test_values("gates, and long parcels point to point");
+    comm_nodes_whole = usual;
+    c.tuner = tuner_new("nodes");
+    struct packed p;
+    mpicount_reset();
+    send(&p, NUMBER);
+    CHECK(receive(&p) == 0, "values");
+    int64_t sent[2] = {mpicount.n[MPICOUNT_SENDS]}, most = sent[0], other = c.size / ranks - 1;
+    comm_max_i64(&c, &most, 1);
+    comm_add_i64(&c, sent, 1);
+    CHECK(sent[0] > 0 && sent[0] <= other * (other + 1), "%ld messages", (long)sent[0]);
+    CHECK(most <= (other + ranks) / ranks, "%ld messages of a rank", (long)most);
+    tuner_free(&c.tuner);
+    comm_share_free(&c.share);
+    unsetenv("PTAH_NODE_RANKS");
+    comm_nodes(&c);
+}
+
 /* Nodes of two ranks; with an odd number of ranks the last one is alone. */
 static void test_nodes(void)
 {
@@ -237,6 +272,8 @@ int main(int argc, char **argv)
     test_all("messages");
     with_windows("windows");
     test_nodes();
+    test_gates(2);
+    test_gates(3);
     comm_share_max = 3 * 4096;
     c.share = comm_share_new(&c);
     test_values("too small");
