@@ -118,8 +118,7 @@ static void post_block(struct state *x)
         nin += small(s->rbytes[i]) && !comm_share_near(w, s->peer[i]);
     }
     uint64_t at = sizeof(struct table) + sizeof(struct item) * (size_t)(nout + nin);
-    struct table *t = (struct table *)(void *)block_new(w, at + bytes, share_ranks(w) - 1,
-                                                        &x->posted);
+    struct table *t = (struct table *)(void *)block_new(w, at + bytes, share_ranks(w), &x->posted);
     *t = (struct table){nout, nin};
     for (int i = 0, k = 0; i < s->npeer; i++) {
         if (!small(s->sbytes[i])) continue;
@@ -325,12 +324,10 @@ static void release(const struct state *x, const struct share_slip *gates)
     struct share_slip slip;
     for (int i = 0; i < share_ranks(w); i++) {
         const int rank = share_rank(w, i);
-        if (rank != x->s->c->rank) {
-            share_posted(w, i, SHARE_OUT, x->turn, &slip);
-            share_done(w, rank, slip);
-            if (gates[i].data) share_done(w, rank, gates[i]);
-        } else if (x->nrecv > 0)
-            share_done(w, rank, x->came);
+        share_posted(w, i, SHARE_OUT, x->turn, &slip);
+        share_done(w, rank, slip); /* its own too, which it reads as a gate */
+        if (rank != x->s->c->rank && gates[i].data) share_done(w, rank, gates[i]);
+        if (rank == x->s->c->rank && x->nrecv > 0) share_done(w, rank, x->came);
     }
 }
 
