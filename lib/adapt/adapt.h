@@ -8,18 +8,18 @@
 /* Builds levels 1..levelmin, complete, owned according to d. All fields are zero. */
 void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d);
 
-/* Values of a new oct in cell `cell` of oct `parent` of level l, an own oct or a ghost: the function
- * fills out[f][8] for f < nfld (the existing persistent fields, in ascending order of enum field). A NULL function
- * stands for injection of the parent cell's values, or interpolation between faces
- * (field_prolong). Of a mesh with a magnetic field it may also read level l + 1, which then has
- * lost and got no octs yet. */
+/* Values of a new oct in cell `cell` of oct `parent` of level l, an own oct or a ghost: the
+ * function fills out[f][8] for f < nfld (the existing persistent fields, in ascending order of enum
+ * field). A NULL function stands for injection of the parent cell's values, or interpolation
+ * between faces (field_prolong). Of a mesh with a magnetic field it may also read level l + 1,
+ * which then has lost and got no octs yet. */
 typedef void adapt_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8],
                            void *ctx);
 
 /* Refines and derefines level l → l+1 by the flags of own octs of level l; ghost flags are filled
  * first. Ghosts of level l+1 are rebuilt; those of a field that were valid stay valid. Ghosts of
- * level l, and interpolated fields of level l-1, must be valid, or known to be stale: they are filled.
- * Returns the number of octs created plus removed over all ranks. */
+ * level l, and interpolated fields of level l-1, must be valid, or known to be stale: they are
+ * filled. Returns the number of octs created plus removed over all ranks. */
 int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                      adapt_prolong *f, void *ctx);
 

@@ -227,7 +227,7 @@ static void created_fill(const struct created *b, struct mesh *m, int l, int64_t
 /* Computes the new ghosts of level l. Other ghosts keep their values, so the ghosts of a field are
  * valid if they were; in a level that had no octs all ghosts are new. */
 static void created_ghosts(const struct created *b, struct mesh *m, int l, bool had_octs,
-                           const bool *was)
+                           field_set were_valid)
 {
     struct level *lv = &m->lev[l];
 #pragma omp parallel for schedule(static)
@@ -238,9 +238,7 @@ static void created_ghosts(const struct created *b, struct mesh *m, int l, bool 
         created_values(b, m, l - 1, &p, got);
         for (int f = 0; f < b->nfld; f++) memcpy(lv->fld[b->fld[f]][i], got[f], sizeof got[f]);
     }
-    ghosts_set(m, l, ALL, true);
-    for (int f = 0; f < b->nfld; f++) lv->valid[b->fld[f]] = was[b->fld[f]] || !had_octs;
-    lv->valid[FLD_FLAG] = was[FLD_FLAG] || !had_octs;
+    ghosts_set(m, l, had_octs ? were_valid & (ALL | FLAG) : ALL | FLAG, true);
 }
 
 /* ---- on a device ---- */
@@ -326,8 +324,8 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
 
     int64_t ncome = 0;
     char *come = NULL;
-    bool was[FLD_MAX + 1], had_octs = m->lev[l + 1].total > 0;
-    memcpy(was, m->lev[l + 1].valid, sizeof was);
+    const bool had_octs = m->lev[l + 1].total > 0;
+    const field_set were_valid = ghosts_all_valid(m, l + 1);
     b.nfld = mesh_fields(m, ALL, b.fld);
     b.row = 64 + sizeof(double[8]) * (size_t)b.nfld;
     b.everywhere = c->size > 1 && !v->sent && !(m->magnetic && v->f);
@@ -348,7 +346,7 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
     created_fill(&b, m, l + 1, nhere, ref, come);
     created_serve(&b, m, l + 1, nhere, ref, come);
     if (b.everywhere)
-        created_ghosts(&b, m, l + 1, had_octs, was);
+        created_ghosts(&b, m, l + 1, had_octs, were_valid);
     else
         level_fill(c, m, l + 1, v->dev);
     FREE(b.early);

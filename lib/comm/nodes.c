@@ -42,7 +42,8 @@ struct state {
     struct comm_round *whole; /* parcels that go point to point */
     struct share_slip posted, came;
     const struct table **of; /* [ranks of the node] tables, once all are posted */
-    /* messages of this gate: their begin has begun, and has ended; they have arrived, and are posted */
+    /* messages of this gate: their begin has begun, and has ended; they have arrived, and are
+     * posted */
     bool started, begun, arrived;
     int nrecv, nsend;
     MPI_Request *req; /* [nrecv + nsend] */

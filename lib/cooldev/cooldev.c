@@ -1,8 +1,8 @@
 /* cooldev: see cooldev.h. The table of rates (cool/table.h) has 16 000 nodes, of which the gas of a
  * run reads a few hundred at an expansion factor. The device has those that cells have asked for:
  * a cell that needs another one stays as it is, asks, and is cooled again when the host has
- * computed and sent it. Nodes that were read at the expansion factor before are sent without being asked
- * for, so that most levels are cooled by one launch. */
+ * computed and sent it. Nodes that were read at the expansion factor before are sent without being
+ * asked for, so that most levels are cooled by one launch. */
 #include "cooldev/cooldev.h"
 
 #include <string.h>

@@ -315,3 +315,11 @@ bool ghosts_valid(const struct mesh *m, int l, field_set set)
             if (!m->lev[l].valid[first + k]) return false;
     return true;
 }
+
+field_set ghosts_all_valid(const struct mesh *m, int l)
+{
+    field_set set = 0;
+    for (int bit = 0; bit <= BIT_FLAG; bit++)
+        if (ghosts_valid(m, l, (field_set)1 << bit)) set |= (field_set)1 << bit;
+    return set;
+}

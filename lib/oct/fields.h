@@ -132,3 +132,5 @@ field_set field_beside_gas(const char *name);
 /* Ghosts of the fields of the set, as far as they exist, are valid or not. */
 void ghosts_set(struct mesh *m, int l, field_set set, bool valid);
 bool ghosts_valid(const struct mesh *m, int l, field_set set);
+/* The fields whose ghosts are valid. */
+field_set ghosts_all_valid(const struct mesh *m, int l);

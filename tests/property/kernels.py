@@ -38,7 +38,8 @@ import ptah  # noqa: E402
 # of photons, whose number only the run knows, in memory.
 LIMITS = {'fd_step': (128, 448, 2000, 25), 'fd_speed': (128, 0, 0, 25),
           'godunov': (80, 400, 400, 18),
-          'births_find': (72, 0, 0, 37), 'small_flag': (80, 0, 0, 37), 'gas_missing': (128, 5400, 0, 25),
+          'births_find': (72, 0, 0, 37), 'small_flag': (80, 0, 0, 37),
+          'gas_missing': (128, 5400, 0, 25),
           'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 32, 0, 37),
           'gas_totals': (128, 0, 0, 25),
           'mhd_step_roe': (128, 2600, 3600, 25), 'mhd_step': (128, 2100, 64, 25),

@@ -208,8 +208,8 @@ static void with_windows(const char *name)
     CHECK(mem_now() == before, "%zu bytes are left", mem_now() - before);
 }
 
-/* Nodes of ranks: at most one message leaves a node for another, whatever their ranks, and the ranks
- * of a node send about as many; values are right with several exchanges in progress. */
+/* Nodes of ranks: at most one message leaves a node for another, whatever their ranks, and the
+ * ranks of a node send about as many; values are right with several exchanges in progress. */
 static void test_gates(int ranks)
 {
     enum { NUMBER = 4 };
