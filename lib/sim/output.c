@@ -457,8 +457,7 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     for (int i = 0; i < h.nfile; i++) FREE(o.file[i].text);
     FREE(o.tags.id);
     FREE(o.tags.clump);
-    s->run.late.handed = timer_wall() - begin;
-    sim_stop_wrote(s, s->run.late.handed);
+    sim_stop_handed(s, timer_wall() - begin);
     mem_free(made_by);
     return e;
 }
@@ -507,7 +506,7 @@ enum err sim_publish(struct sim *s)
     enum err e = out_publish(&p->out, &s->comm);
     if (e != OK) return failed(s, e, true);
     snprintf(s->run.out.last_good, sizeof s->run.out.last_good, "%s", p->out.final);
-    sim_stop_wrote(s, p->handed + p->out.seconds);
+    sim_stop_synced(s, p->out.seconds);
     if (s->comm.rank == 0) s->run.out.announce(s->run.out.last_good); /* to standard output */
     log_info(" Wrote %s", s->run.out.last_good);
     remove_old(s);

@@ -52,7 +52,6 @@ struct sim_late {
     bool done;    /* all ranks' files of the checkpoint are on disk */
     bool vital;   /* a failure of the checkpoint ends the run */
     int number, step;
-    double handed; /* time to hand the checkpoint to the system, seconds */
     struct out_pending out;
 };
 
@@ -61,7 +60,7 @@ enum { SIM_STEPS_LOGGED = 8 };
 struct sim_stop {
     double end;                    /* end of the job minus minutes_dump; 0: none */
     double step[SIM_STEPS_LOGGED]; /* durations of the last coarse steps, seconds */
-    double write;
+    double handed, synced; /* durations of the last checkpoint: its hand-over, its syncs */
     double last_look, last_write;
     time_t begun;
     /* modification times of the job control file: last one obeyed, last one refused */
@@ -207,7 +206,8 @@ bool sim_backup_due(const struct sim *s);
 double sim_job_left(const struct sim *s);
 /* stop.c: whether the process was stopped and continued (Ctrl-Z, fg) since the last call */
 bool sim_was_suspended(void);
-/* stop.c: records the duration of a checkpoint */
-void sim_stop_wrote(struct sim *s, double seconds);
+/* stop.c: the system has taken a checkpoint, or has it on disk; records the seconds that took. */
+void sim_stop_handed(struct sim *s, double seconds);
+void sim_stop_synced(struct sim *s, double seconds);
 /* stop.c: logs a signal that has arrived, and renews the live line; may be called at any time */
 void sim_poll(struct sim *s);

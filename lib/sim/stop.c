@@ -123,13 +123,22 @@ static double longest_step(const struct sim *s)
     return max;
 }
 
+/* The expected time until a checkpoint that is written next is on disk: syncs of one that is not
+ * published yet come first. */
+static double checkpoint_time(const struct sim *s, double now)
+{
+    const struct sim_stop *t = &s->run.stop;
+    const double rest = s->run.late.pending ? t->synced - (now - t->last_write) : 0;
+    return t->handed + t->synced + fmax(rest, 0);
+}
+
 static bool is_time_up(const struct sim *s)
 {
-    double now = timer_wall(), step = longest_step(s);
-    if (!s->run.stop.end || now + step + s->run.stop.write <= s->run.stop.end) return false;
+    double now = timer_wall(), step = longest_step(s), write = checkpoint_time(s, now);
+    if (!s->run.stop.end || now + step + write <= s->run.stop.end) return false;
     log_info(" The job ends in %.0f s, minutes_dump not counted; the last steps took up to %.1f s, "
              "a checkpoint %.1f s",
-             s->run.stop.end - now, step, s->run.stop.write);
+             s->run.stop.end - now, step, write);
     return true;
 }
 
@@ -138,10 +147,16 @@ double sim_job_left(const struct sim *s)
     return s->run.stop.end > 0 ? s->run.stop.end - timer_wall() : NAN;
 }
 
-void sim_stop_wrote(struct sim *s, double seconds)
+void sim_stop_handed(struct sim *s, double seconds)
 {
     s->run.stop.last_write = timer_wall();
-    s->run.stop.write = seconds;
+    s->run.stop.handed = seconds;
+}
+
+void sim_stop_synced(struct sim *s, double seconds)
+{
+    s->run.stop.last_write = timer_wall();
+    s->run.stop.synced = seconds;
 }
 
 /* ---- the job control file ---- */

@@ -15,6 +15,7 @@ with a sentence and status 75. A full stdout: the run continues to its end, then
 import fcntl
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ import termios
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import faults  # noqa: E402
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
@@ -172,6 +174,25 @@ def check_clock(v):
     v.same('backup_minutes: 1 s each in 6 s, first and last', 3 <= len(r.outputs) <= 9, True)
 
 
+def check_slow_disk(v):
+    """Where a checkpoint waits for a slow disk over several coarse steps, the time that the disk
+    takes still counts when the run decides to stop before the end of the job."""
+    faults.build_shim()
+    slow = 0.1  # seconds for each file, of which a checkpoint has ten and more
+    r = ptah.simulate(ENDLESS, 'slow', must_work=False, timeout=2 * SECONDS,
+                      settings=['output_params/walltime_hrs=%.6f' % (6 / 3600),
+                                'output_params/minutes_dump=0',
+                                'output_params/backup_minutes=%.6f' % (1 / 60)],
+                      options=['-o', os.path.abspath('slow')],
+                      env={'LD_PRELOAD': faults.SHIM, 'FAULT_DIR': os.path.abspath('slow'),
+                           'FAULT_SLOW': str(slow)})
+    said = re.search(r' The job ends in .* a checkpoint ([0-9.]+) s', r.err)
+    v.same('slow disk: exit status, the log says why', (r.status, bool(said)), (75, True))
+    files = min(len(os.listdir(o)) for o in r.outputs)
+    v.check('slow disk: time of the disk over the expected time of a checkpoint',
+            files * slow / max(float(said[1]), 1e-3) if said else 9, 1.1)
+
+
 def check_start(v, ranks):
     settings = ['amr_params/levelmin=7', 'amr_params/levelmax=9']
     status, outputs = run_until(signal.SIGUSR1, ranks, 'start', 'Building initial', settings)
@@ -227,6 +248,7 @@ def main():
         check_interrupted_twice(v)
         check_full_stdout(v)
         check_clock(v)
+        check_slow_disk(v)
     else:
         check_patient_mpirun(v, ranks)
     check_job_control(v, ranks)
