@@ -27,10 +27,11 @@ class Case:
     remap: int = 10      # steps between balances
     cycles_mg: int = 4   # V-cycles of a solve
     patch: int = 3       # levels below a refined one until its mask is empty
+    children: float = 8  # octs of a level in one that has any, below refined levels
 
     def __post_init__(self):
         levels = self.mesh if self.parts else {}
-        self.below = {l: ancestors(self.mesh, l, self.base) for l in levels}
+        self.below = {l: ancestors(self.mesh, l, self.base, self.children) for l in levels}
 
     @property
     def finest(self):
@@ -262,8 +263,11 @@ class Ptah:
             self.send(l, CELLS)
         self.work(self.FLAG * m.octs)
         if l < case.finest:
-            for _ in range(2 + case.expand):
-                self.send(l, CELLS)
+            self.flags(l)
+
+    def flags(self, l):
+        for _ in range(2 + self.case.expand):
+            self.send(l, CELLS)
 
     def gravity(self, l):
         m = self.case.mesh[l]
@@ -280,7 +284,7 @@ class Ptah:
         """To pencils and back, and two transposes each way, one of them among consecutive ranks;
         slabs up to a quarter of the cube's side."""
         n, ranks = 2 ** l, self.c.ranks
-        self.work(self.FOURIER * n ** 3 / CELLS / ranks)
+        self.work(self.FOURIER * (n ** 3 / CELLS / ranks))
         to = ranks if ranks <= n / 4 else int(np.ceil(np.sqrt(ranks)))
         for k in range(6):
             self.c.transpose(min(to, 27) if k in (0, 5) else to, 8 * n ** 3 / ranks,
@@ -289,21 +293,24 @@ class Ptah:
     def multigrid(self, l):
         mesh, octs = self.case.below[l], self.case.mesh[l].octs.sum()
         if octs <= self.SHARED / 2:
-            self.c.reduce(REAL * octs)
-            self.work(self.case.cycles_mg * 7 * self.SWEEP * octs)
+            self.everywhere(octs, self.case.cycles_mg)
             return
         self.send(l, REAL)
         for _ in range(self.case.cycles_mg):
             self.cycle(l, mesh)
         self.c.reduce(64)
 
+    def everywhere(self, octs, cycles):
+        """Cycles of a level that every rank solves, from what all ranks have of it."""
+        self.c.reduce(REAL * octs)
+        self.work(7 * cycles * self.SWEEP * octs)
+
     def cycle(self, l, mesh):
         """At most five exchanges a level: two sweeps before and two after the correction, and the
         residual. The norm of the residual travels with the level that every rank solves."""
         octs = mesh[l].octs
         if octs.sum() <= self.SHARED or l == 1:
-            self.c.reduce(REAL * octs.sum())
-            self.work(7 * self.SWEEP * octs.sum())
+            self.everywhere(octs.sum(), 1)
             return
         for half in range(2):
             for _ in range(2):

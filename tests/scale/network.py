@@ -107,16 +107,17 @@ class Level:
         self.ghosts = np.bincount(target, sent, len(octs))
 
 
-def ancestors(mesh, l, base):
+def ancestors(mesh, l, base, children=8):
     """Levels below level l of the octs that contain octs of level l: all octs up to the base for a
-    level that is not finer, else an eighth for each level, on the ranks that have octs of level l.
+    level that is not finer, else one for `children` (mean) of each level, on the ranks that have
+    octs of level l.
     Messages go between these."""
     if l <= base:
         return mesh
     has, out = mesh[l].octs > 0, {l: mesh[l]}
     for k in range(l - 1, 0, -1):
         m = mesh[k]
-        octs = np.minimum(m.octs, np.ceil(out[k + 1].octs / 8))
+        octs = np.minimum(m.octs, np.ceil(out[k + 1].octs / children))
         links, share = m.there, octs.sum() / max(m.octs.sum(), 1)
         both = has[links.source] & has[links.target]
         out[k] = Level(octs, 0 * octs, 0 * octs, links.source[both], links.target[both],
