@@ -513,7 +513,7 @@ enum err sim_publish(struct sim *s)
     return OK;
 }
 
-/* At the end of the run it waits: a checkpoint that is lost is then written by the last output. */
+/* At the end of the run this waits: if the checkpoint is lost, the last output replaces it. */
 enum err sim_publish_done(struct sim *s)
 {
     const bool works = s->run.late.told && !s->run.late.done;
