@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/timer.h"
-#include "comm/share.h"
 #include "comm/transport.h"
 #include "comm/tuner.h"
 
@@ -13,11 +12,6 @@ const struct transport comm_transport[TRANSPORTS] = {
 #include "comm/transports.def"
 #undef TRANSPORT
 };
-
-bool comm_transport_tried(int by)
-{
-    return comm_transport[by].tried && (by != TRANSPORT_nodes || comm_share_nodes() > 1);
-}
 
 /* Tags of collective exchanges; simultaneous exchanges have different tags. */
 enum { FIRST = 1000, TAGS = 8192 };

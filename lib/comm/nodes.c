@@ -4,24 +4,29 @@
  * table of them and of the parcels that it expects from other nodes, and posts the location. For
  * each pair of nodes a rank of either is the gate, a different one for successive nodes. When all
  * ranks of its node have posted, a gate sends what they have for the other node in one message,
- * receives what they expect from it into a block of its own window, and posts that. Both ends know
- * all sizes, so a message has no table of contents. Parcels for ranks of the same node are read
- * where they are: an exchange within a node has no message. Parcels above comm_nodes_whole bytes go
- * point to point, since copies would cost more than messages.
+ * receives what they expect from it, copies that into a block of its own window, and posts the
+ * location. Both ends know all sizes, so a message has no table of contents. Parcels for ranks of
+ * the same node are read where they are: an exchange within a node has no message. Parcels above
+ * comm_nodes_whole bytes go point to point, since copies would cost more than messages.
  *
- * A rank that waits serves all exchanges that it has begun, so that no rank waits for a gate that
- * waits for something else. Ranks of a node wait for one another in memory, not in MPI. Without
- * windows on every rank of the run, and for parcels whose sizes only senders know, it is p2p. */
+ * Each exchange goes through stages, and no stage waits: only nodes_end does, and there a rank
+ * serves all exchanges that it has begun and lets MPI work on, also where it waits for memory. A rank
+ * leaves nodes_end only when it has done for this exchange all that others need. So ranks that wait
+ * in the earliest call of all never wait for those that are ahead of them. MPI has no buffer in a
+ * window, whose pages come and go (comm_share_trim). Without windows on every rank of the run, and
+ * for parcels whose sizes only senders know, it is p2p. */
 #include <sched.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/timer.h"
 #include "comm/share.h"
 #include "comm/transport.h"
 
 enum { ALIGN = 8 };
 
 size_t comm_nodes_whole = 16384;
+double comm_nodes_patience = 600;
 
 /* A parcel; `at` is the offset of its data in the block whose table lists it. */
 struct item {
@@ -36,18 +41,25 @@ struct table {
     struct item item[]; /* [nout + nin] */
 };
 
+/* What an exchange has reached: this rank has begun it; has posted its block; has begun the messages
+ * of which it is the gate; has received them; and has posted them. */
+enum stage { BEGUN, POSTED, GATE_BEGUN, RECEIVED, GATE_POSTED };
+
 struct state {
     struct comm_swap *s;
     uint32_t turn;
+    enum stage stage;
     struct comm_round *whole; /* parcels that go point to point */
+    int is_sent, is_whole;    /* whether sends of this gate, and those parcels, are complete */
     struct share_slip posted, came;
     const struct table **of; /* [ranks of the node] tables, once all are posted */
-    /* messages of this gate: their begin has begun, and has ended; they have arrived, and are
-     * posted */
-    bool started, begun, arrived;
-    int nrecv, nsend;
-    MPI_Request *req; /* [nrecv + nsend] */
-    char *out;        /* messages of this gate */
+    int nrecv, nsend;        /* messages of this gate */
+    MPI_Request *req;        /* [nrecv + nsend] */
+    int64_t nin;
+    struct item *in; /* [nin] what this gate receives */
+    size_t in_bytes;
+    char *received, *sent; /* messages of this gate */
+    double full;           /* when this rank began to wait for room in nodes_end; 0: it does not */
     struct state *next;
 };
 
@@ -71,27 +83,6 @@ static int item_order(const void *a, const void *b)
     return (x->dst > y->dst) - (x->dst < y->dst);
 }
 
-static bool advance(struct state *x);
-
-/* Serves the exchanges in progress. */
-static void serve(void)
-{
-    for (struct state *x = first; x; x = x->next) advance(x);
-}
-
-/* A block of the window of this rank; waits for readers if there is no room. */
-static char *block_new(struct comm_share *w, size_t bytes, int readers, struct share_slip *slip)
-{
-    static int depth;
-    char *p;
-    while (!(p = share_get_soon(w, bytes, readers, slip))) {
-        if (depth++ == 0) serve();
-        depth--;
-        sched_yield();
-    }
-    return p;
-}
-
 /* ---- begin ---- */
 
 static void post_whole(struct state *x)
@@ -107,8 +98,8 @@ static void post_whole(struct state *x)
     mem_free(len);
 }
 
-/* Copies the small parcels into the window, and posts the block. */
-static void post_block(struct state *x)
+/* Copies the small parcels into the window, and posts the block; false: there is no room yet. */
+static bool post_block(struct state *x)
 {
     const struct comm_swap *s = x->s;
     struct comm_share *w = s->c->share;
@@ -119,7 +110,9 @@ static void post_block(struct state *x)
         nin += small(s->rbytes[i]) && !comm_share_near(w, s->peer[i]);
     }
     uint64_t at = sizeof(struct table) + sizeof(struct item) * (size_t)(nout + nin);
-    struct table *t = (struct table *)(void *)block_new(w, at + bytes, share_ranks(w), &x->posted);
+    struct table *t = (struct table *)(void *)share_get_soon(w, at + bytes, share_ranks(w),
+                                                             &x->posted);
+    if (!t) return false;
     *t = (struct table){nout, nin};
     for (int i = 0, k = 0; i < s->npeer; i++) {
         if (!small(s->sbytes[i])) continue;
@@ -133,7 +126,10 @@ static void post_block(struct state *x)
             t->item[k++] = (struct item){share_node_of(w, s->peer[i]), s->peer[i], s->c->rank,
                                          (uint32_t)s->rbytes[i], 0};
     share_post(w, SHARE_OUT, x->turn, x->posted);
+    return true;
 }
+
+static void serve(void);
 
 void nodes_begin(struct comm_swap *s)
 {
@@ -144,8 +140,8 @@ void nodes_begin(struct comm_swap *s)
     struct state *x = s->state = mem_zero(sizeof *x, "exchange"), **end = &first;
     x->s = s;
     x->turn = share_turn(s->c->share);
+    BUG_ON(first && x->turn - first->turn >= SHARE_TURNS / 2);
     post_whole(x);
-    post_block(x);
     if (s->npeer > 0) comm_count_round();
     while (*end) end = &(*end)->next;
     *end = x;
@@ -163,7 +159,7 @@ static bool tables_found(struct state *x)
         if (!share_posted(w, i, SHARE_OUT, x->turn, &slip)) return false;
     x->of = mem_new(sizeof *x->of * (size_t)share_ranks(w), "exchange");
     for (int i = 0; i < share_ranks(w); i++) {
-        share_posted(w, i, SHARE_OUT, x->turn, &slip);
+        BUG_ON(!share_posted(w, i, SHARE_OUT, x->turn, &slip));
         x->of[i] = (const struct table *)(const void *)share_at(w, share_rank(w, i), slip);
     }
     return true;
@@ -177,8 +173,11 @@ static struct item *gate_items(const struct state *x, bool leave, int64_t *n)
     const int mine = share_node_of(w, x->s->c->rank);
     struct item *list = NULL;
     int64_t room = 0;
+    bool gate = false;
     *n = 0;
-    for (int i = 0; i < share_ranks(w); i++) {
+    for (int k = 0; k < share_nodes(w); k++)
+        gate |= k != mine && share_gate(w, mine, k) == x->s->c->rank;
+    for (int i = 0; i < share_ranks(w) && gate; i++) {
         const struct table *t = x->of[i];
         const struct item *p = t->item + (leave ? 0 : t->nout),
                           *end = p + (leave ? t->nout : t->nin);
@@ -209,35 +208,34 @@ static int nodes_in(const struct item *p, int64_t n)
     return nodes;
 }
 
-/* The number of ranks for which this rank receives, itself included. */
-static int readers_of(const struct item *p, int64_t n, int me)
+/* The number of ranks of the node for which this rank receives, itself included. */
+static int readers_of(const struct state *x)
 {
-    int readers = 1;
-    for (int64_t i = 0; i < n; i++) {
-        bool new = p[i].dst != me;
-        for (int64_t k = 0; k < i && new; k++) new = p[k].dst != p[i].dst;
-        readers += new;
-    }
+    const struct comm_share *w = x->s->c->share;
+    bool *reads = mem_zero(sizeof *reads * (size_t)share_ranks(w), "exchange");
+    int readers = 0;
+    reads[share_index(w, x->s->c->rank)] = true;
+    for (int64_t i = 0; i < x->nin; i++) reads[share_index(w, x->in[i].dst)] = true;
+    for (int i = 0; i < share_ranks(w); i++) readers += reads[i];
+    mem_free(reads);
     return readers;
 }
 
-static void receive_begin(struct state *x, struct item *in, int64_t nin)
+static void receive_begin(struct state *x)
 {
-    struct comm_share *w = x->s->c->share;
-    const int me = x->s->c->rank, mine = share_node_of(w, me);
+    const struct comm_share *w = x->s->c->share;
+    const int mine = share_node_of(w, x->s->c->rank);
     size_t bytes;
-    uint64_t at = sizeof(struct table) + sizeof *in * (size_t)nin;
-    for (int64_t i = 0; i < nin; i++) {
-        in[i].at = at;
-        at += padded(in[i].bytes);
+    for (int64_t i = 0; i < x->nin; i++) {
+        x->in[i].at = x->in_bytes;
+        x->in_bytes += padded(x->in[i].bytes);
     }
-    struct table *t = (struct table *)(void *)block_new(w, at, readers_of(in, nin, me), &x->came);
-    *t = (struct table){0, nin};
-    memcpy(t->item, in, sizeof *in * (size_t)nin);
-    for (int64_t i = 0, next; i < nin; i = next) {
-        next = node_end(in, nin, i, &bytes);
-        MPI_Irecv((char *)t + in[i].at, (int)bytes, MPI_BYTE, share_gate(w, in[i].node, mine),
-                  x->s->tag, MPI_COMM_WORLD, &x->req[x->nrecv++]);
+    x->received = mem_new(x->in_bytes + 1, "exchange");
+    for (int64_t i = 0, next; i < x->nin; i = next) {
+        next = node_end(x->in, x->nin, i, &bytes);
+        MPI_Irecv(x->received + x->in[i].at, (int)bytes, MPI_BYTE,
+                  share_gate(w, x->in[i].node, mine), x->s->tag, MPI_COMM_WORLD,
+                  &x->req[x->nrecv++]);
     }
 }
 
@@ -247,7 +245,7 @@ static void send_begin(struct state *x, const struct item *out, int64_t nout)
     const int mine = share_node_of(w, x->s->c->rank);
     size_t total = 0, bytes;
     for (int64_t i = 0; i < nout; i++) total += padded(out[i].bytes);
-    char *at = x->out = mem_zero(total + 1, "exchange");
+    char *at = x->sent = mem_zero(total + 1, "exchange");
     for (int64_t i = 0, next; i < nout; i = next) {
         char *message = at;
         next = node_end(out, nout, i, &bytes);
@@ -261,28 +259,66 @@ static void send_begin(struct state *x, const struct item *out, int64_t nout)
 /* Begins the messages of this rank as a gate; false: some rank of the node has not posted yet. */
 static bool gate_begin(struct state *x)
 {
-    int64_t nout, nin;
+    int64_t nout;
     if (!tables_found(x)) return false;
-    x->started = true;
-    struct item *out = gate_items(x, true, &nout), *in = gate_items(x, false, &nin);
-    const size_t most = (size_t)(nodes_in(out, nout) + nodes_in(in, nin));
+    struct item *out = gate_items(x, true, &nout);
+    x->in = gate_items(x, false, &x->nin);
+    const size_t most = (size_t)(nodes_in(out, nout) + nodes_in(x->in, x->nin));
     x->req = mem_new(sizeof(MPI_Request) * most + 1, "exchange");
-    if (nin > 0) receive_begin(x, in, nin);
+    if (x->nin > 0) receive_begin(x);
     if (nout > 0) send_begin(x, out, nout);
-    mem_free(in);
     mem_free(out);
-    return x->begun = true;
+    return true;
 }
 
-/* Does what this rank can do for an exchange; returns whether it has received all as a gate. */
-static bool advance(struct state *x)
+/* Posts what this gate has received; false: there is no room yet. */
+static bool gate_post(struct state *x)
+{
+    struct comm_share *w = x->s->c->share;
+    const size_t head = sizeof(struct table) + sizeof *x->in * (size_t)x->nin;
+    if (x->nin == 0) return true;
+    char *p = share_get_soon(w, head + x->in_bytes, readers_of(x), &x->came);
+    if (!p) return false;
+    struct table *t = (struct table *)(void *)p;
+    *t = (struct table){0, x->nin};
+    for (int64_t i = 0; i < x->nin; i++) x->in[i].at += head;
+    memcpy(t->item, x->in, sizeof *x->in * (size_t)x->nin);
+    memcpy(p + head, x->received, x->in_bytes);
+    share_post(w, SHARE_IN, x->turn, x->came);
+    FREE(x->received);
+    FREE(x->in);
+    return true;
+}
+
+static bool is_done(int n, MPI_Request *req)
 {
     int done;
-    if (x->arrived || (!x->begun && (x->started || !gate_begin(x)))) return x->arrived;
-    MPI_Testall(x->nrecv, x->req, &done, MPI_STATUSES_IGNORE);
-    if (!done) return false;
-    if (x->nrecv > 0) share_post(x->s->c->share, SHARE_IN, x->turn, x->came);
-    return x->arrived = true;
+    MPI_Testall(n, req, &done, MPI_STATUSES_IGNORE);
+    return done;
+}
+
+/* Does what this rank can do for an exchange now. */
+static void advance(struct state *x)
+{
+    if (x->stage == POSTED && gate_begin(x)) x->stage = GATE_BEGUN;
+    if (x->stage == GATE_BEGUN && is_done(x->nrecv, x->req)) x->stage = RECEIVED;
+    if (x->stage == RECEIVED && gate_post(x)) x->stage = GATE_POSTED;
+    if (x->stage >= GATE_BEGUN && !x->is_sent) x->is_sent = is_done(x->nsend, x->req + x->nrecv);
+    if (!x->is_whole) x->is_whole = comm_round_done(x->whole);
+}
+
+/* Serves the exchanges in progress, and MPI. Blocks are posted in the order of the exchanges, so
+ * that a later one takes no room from an earlier one. */
+static void serve(void)
+{
+    bool room = true;
+    int found;
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    for (struct state *x = first; x; x = x->next) {
+        if (x->stage == BEGUN && room && post_block(x)) x->stage = POSTED;
+        room = x->stage != BEGUN;
+        advance(x);
+    }
 }
 
 /* ---- end ---- */
@@ -299,23 +335,21 @@ static void take_near(const struct state *x, int i)
     memcpy(s->rbuf[i], (const char *)t + p->at, p->bytes);
 }
 
-/* Copies parcel i, which came from another node by a gate; slip: of the block of each gate, by
- * rank of the node, once it is known. */
-static void take_far(struct state *x, int i, struct share_slip *slip)
+/* Copies parcel i, which came from another node by a gate, if that has posted it; slip: of the
+ * block of each gate, by rank of the node, once it is known. */
+static bool take_far(const struct state *x, int i, struct share_slip *slip)
 {
     const struct comm_swap *s = x->s;
     const struct comm_share *w = s->c->share;
     const int node = share_node_of(w, s->peer[i]),
               gate = share_gate(w, share_node_of(w, s->c->rank), node), k = share_index(w, gate);
-    while (!slip[k].data && !share_posted(w, k, SHARE_IN, x->turn, &slip[k])) {
-        serve();
-        sched_yield();
-    }
+    if (!slip[k].data && !share_posted(w, k, SHARE_IN, x->turn, &slip[k])) return false;
     const struct table *t = (const struct table *)(const void *)share_at(w, gate, slip[k]);
     const struct item key = {node, s->peer[i], s->c->rank, 0, 0};
     const struct item *p = mem_find(&key, t->item, (size_t)t->nin, sizeof key, item_order);
     BUG_ON(!p || p->bytes != s->rbytes[i]);
     memcpy(s->rbuf[i], (const char *)t + p->at, p->bytes);
+    return true;
 }
 
 /* Marks all blocks that this rank has read. */
@@ -325,11 +359,36 @@ static void release(const struct state *x, const struct share_slip *gates)
     struct share_slip slip;
     for (int i = 0; i < share_ranks(w); i++) {
         const int rank = share_rank(w, i);
-        share_posted(w, i, SHARE_OUT, x->turn, &slip);
+        BUG_ON(!share_posted(w, i, SHARE_OUT, x->turn, &slip));
         share_done(w, rank, slip); /* its own too, which it reads as a gate */
         if (rank != x->s->c->rank && gates[i].data) share_done(w, rank, gates[i]);
         if (rank == x->s->c->rank && x->nrecv > 0) share_done(w, rank, x->came);
     }
+}
+
+/* Ends the run if this rank waits for room in its window that nobody can make: all blocks in use
+ * are of exchanges that it has not ended. Others may be of use to a rank that is late, for which it
+ * waits comm_nodes_patience seconds. */
+static void check_room(struct state *x)
+{
+    int own = 0;
+    if (x->stage != BEGUN && x->stage != RECEIVED) {
+        x->full = 0;
+        return;
+    }
+    if (!x->full) x->full = timer_wall();
+    for (const struct state *y = first; y; y = y->next)
+        own += (y->stage >= POSTED) + (y->stage == GATE_POSTED && y->nrecv > 0);
+    if (share_used(x->s->c->share) <= own || timer_wall() - x->full > comm_nodes_patience)
+        mem_exhausted("the memory that ranks of a node share (exchange_method=nodes)");
+}
+
+/* Serves while something is missing. */
+static void wait_more(struct state *x)
+{
+    check_room(x);
+    sched_yield();
+    serve();
 }
 
 void nodes_end(struct comm_swap *s)
@@ -341,21 +400,22 @@ void nodes_end(struct comm_swap *s)
     struct state *x = s->state, **at = &first;
     const struct comm_share *w = s->c->share;
     struct share_slip *gates = mem_zero(sizeof *gates * (size_t)share_ranks(w), "exchange");
-    for (serve(); !x->arrived; serve()) sched_yield();
+    serve();
+    while (x->stage < GATE_POSTED) wait_more(x);
     for (int i = 0; i < s->npeer; i++) {
         if (!small(s->rbytes[i])) continue;
         if (comm_share_near(w, s->peer[i]))
             take_near(x, i);
         else
-            take_far(x, i, gates);
+            while (!take_far(x, i, gates)) wait_more(x);
     }
     release(x, gates);
-    MPI_Waitall(x->nsend, x->req + x->nrecv, MPI_STATUSES_IGNORE);
+    while (!x->is_sent || !x->is_whole) wait_more(x);
     comm_wait(x->whole);
     while (*at != x) at = &(*at)->next;
     *at = x->next;
     mem_free(gates);
-    mem_free(x->out);
+    mem_free(x->sent);
     mem_free(x->req);
     mem_free(x->of);
     mem_free(x);

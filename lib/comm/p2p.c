@@ -46,6 +46,13 @@ struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, v
     return comm_post_as(c, TAG, npeer, peer, sbuf, sbytes, rbuf, rbytes);
 }
 
+bool comm_round_done(struct comm_round *r)
+{
+    int done = 1;
+    if (r->n > 0) MPI_Testall(r->n, r->req, &done, MPI_STATUSES_IGNORE);
+    return done;
+}
+
 void comm_wait(struct comm_round *r)
 {
     if (r->n > 0) MPI_Waitall(r->n, r->req, MPI_STATUSES_IGNORE);

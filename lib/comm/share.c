@@ -61,8 +61,6 @@ struct comm_share {
     uint32_t turn;
 };
 
-static int nodes_now; /* comm_share_nodes */
-
 /* ---- set-up ---- */
 
 static int64_t nanoseconds(void)
@@ -130,13 +128,11 @@ static void nodes_find(struct comm_share *s, const struct comm *c)
 {
     int all = s && s->span >= SPACIOUS;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    nodes_now = 0;
     if (!all) return;
     int *low = mem_new(sizeof *low * (size_t)c->size, "exchange");
     low[c->rank] = (int)s->owner[0].rank;
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, low, 1, MPI_INT, MPI_COMM_WORLD);
     s->nodes = nodes_of(c->size, low);
-    nodes_now = s->nodes.n;
     mem_free(low);
 }
 
@@ -171,7 +167,6 @@ void comm_share_free(struct comm_share **share)
         if (s->window[i]) munmap(s->window[i], s->span);
     if (s->owner[s->me].fd >= 0) close((int)s->owner[s->me].fd);
     mem_count("exchange window", -(ptrdiff_t)s->held);
-    nodes_now = 0;
     mem_free(s->nodes.of);
     mem_free(s->used);
     mem_free(s->window);
@@ -273,6 +268,11 @@ char *share_get_soon(struct comm_share *s, size_t bytes, int readers, struct sha
     return get(s, bytes, readers, slip, s->span);
 }
 
+int share_used(const struct comm_share *s)
+{
+    return s->nused;
+}
+
 const char *share_at(const struct comm_share *s, int rank, struct share_slip slip)
 {
     return s->window[slot(s, rank)] + (size_t)slip.data * SHARE_ALIGN;
@@ -289,11 +289,6 @@ void share_done(const struct comm_share *s, int rank, struct share_slip slip)
 int share_nodes(const struct comm_share *s)
 {
     return s ? s->nodes.n : 0;
-}
-
-int comm_share_nodes(void)
-{
-    return nodes_now;
 }
 
 int share_ranks(const struct comm_share *s)

@@ -1,9 +1,9 @@
 /* comm/share: windows of shared memory between the ranks of a node.
  *
  * Each rank packs the data for other ranks of its node into blocks of its own window and sends them
- * the location (comm/pack). The last reader of a block releases it, and no rank ever waits for a
- * release: a rank without room sends the data as a message. So a rank that has died is still
- * noticed by the ranks that wait for its messages.
+ * the location (comm/pack). The last reader of a block releases it, and comm/pack never waits for
+ * a release: a rank without room sends the data as a message. So a rank that has died is still
+ * noticed by the ranks that wait for its messages. Only the transport `nodes` (comm/nodes) waits.
  *
  * A window is an unnamed file (memfd_create) that disappears with its processes. Its pages are kept
  * until comm_share_trim, the first comm_share_keep bytes permanently, and are counted as "exchange
@@ -39,8 +39,11 @@ struct share_slip {
 
 /* Allocates a block for this many readers; slip receives its location. NULL if full. */
 char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_slip *slip);
-/* share_get of a block that is read within the exchange: it has some room that others leave. */
+/* share_get of a block that is read within the exchange. share_get leaves it the last 2^24 bytes of
+ * a window of at least 2^26. */
 char *share_get_soon(struct comm_share *s, size_t bytes, int readers, struct share_slip *slip);
+/* The number of blocks of this rank that had readers at the last share_get or share_get_soon. */
+int share_used(const struct comm_share *s);
 /* share_at returns the data of another rank of the node; share_done marks them as read. */
 const char *share_at(const struct comm_share *s, int rank, struct share_slip slip);
 void share_done(const struct comm_share *s, int rank, struct share_slip slip);
@@ -50,8 +53,6 @@ void share_done(const struct comm_share *s, int rank, struct share_slip slip);
 /* The number of nodes; 0 if some rank has no window, windows are small (in tests), or s is NULL.
  * Equal on all ranks. */
 int share_nodes(const struct comm_share *s);
-/* share_nodes of the windows that comm_share_new made last; 0 once they are freed. */
-int comm_share_nodes(void);
 /* Ranks of this node, ascending: their number, the rank with an index, the index of a rank. */
 int share_ranks(const struct comm_share *s);
 int share_rank(const struct comm_share *s, int index);
@@ -60,8 +61,9 @@ int share_index(const struct comm_share *s, int rank);
 int share_node_of(const struct comm_share *s, int rank);
 int share_gate(const struct comm_share *s, int node, int other);
 
-/* Boards of a rank: locations of blocks that the ranks of its node may read, by turn. At most
- * SHARE_TURNS / 2 turns may be in use at a time. */
+/* Boards of a rank: locations of blocks that the ranks of its node may read, by turn. A
+ * rank may begin a turn only if it has ended all that are SHARE_TURNS / 2 older; it ends a turn only
+ * when all ranks of the node have posted it. */
 enum { SHARE_OUT, SHARE_IN, SHARE_BOARDS, SHARE_TURNS = 64 };
 /* The next turn; equal on all ranks that call it equally often. */
 uint32_t share_turn(struct comm_share *s);

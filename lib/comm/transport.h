@@ -12,8 +12,10 @@
 extern size_t comm_piece_max;
 
 /* Maximum bytes of a parcel that the transport `nodes` copies, 2^14. Tests set another value, equal
- * on all ranks. */
+ * on all ranks. A rank waits at most comm_nodes_patience seconds for room in its window, then it
+ * ends the run. */
 extern size_t comm_nodes_whole;
+extern double comm_nodes_patience;
 
 static inline int comm_piece(size_t bytes)
 {
@@ -62,6 +64,8 @@ int comm_rest_tag(const struct comm_swap *s);
 struct comm_round *comm_post_as(const struct comm *c, int tag, int npeer, const int *peer,
                                 void *const *sbuf, const size_t *sbytes, void *const *rbuf,
                                 const size_t *rbytes);
+/* Whether all messages have been sent and received; comm_wait is due in any case. */
+bool comm_round_done(struct comm_round *r);
 
 struct transport {
     const char *name;
@@ -89,8 +93,6 @@ enum {
     TRANSPORTS
 };
 extern const struct transport comm_transport[TRANSPORTS];
-/* Whether exchange_method=auto tries a transport in this run. */
-bool comm_transport_tried(int by);
 
 void comm_count_round(void);
 

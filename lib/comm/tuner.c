@@ -37,7 +37,7 @@ struct comm_tuner {
 static int candidates(void)
 {
     int n = 0;
-    for (int i = 0; i < TRANSPORTS; i++) n += comm_transport_tried(i);
+    for (int i = 0; i < TRANSPORTS; i++) n += comm_transport[i].tried;
     return n;
 }
 
@@ -80,7 +80,7 @@ static int drawn(int64_t call)
     uint64_t x = ((uint64_t)call + 1) * 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9u;
     int k = (int)((x >> 33) % (uint64_t)candidates()), i = 0;
-    while (!comm_transport_tried(i) || k-- > 0) i++;
+    while (!comm_transport[i].tried || k-- > 0) i++;
     return i;
 }
 
@@ -111,7 +111,7 @@ void tuner_report(const struct comm *c)
     }
     char names[64] = "";
     for (int i = 0, at = 0; i < TRANSPORTS; i++)
-        if (comm_transport_tried(i))
+        if (comm_transport[i].tried)
             at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? " and " : "",
                            comm_transport[i].name);
     log_info(" Exchanges: each exchange takes the faster of %s, once both are measured%s", names,
@@ -124,7 +124,7 @@ static void log_choice(enum comm_use use, const struct row *r, const char *did, 
     int at = snprintf(text, sizeof text, " Exchange %s: %s %s (", USE_NAME[use], did,
                       comm_transport[by].name);
     for (int i = 0; i < TRANSPORTS && at < (int)sizeof text; i++)
-        if (comm_transport_tried(i))
+        if (comm_transport[i].tried)
             at += snprintf(text + at, sizeof text - (size_t)at, "%s%s %.1f us",
                            text[at - 1] == '(' ? "" : ", ", comm_transport[i].name,
                            1e6 * r->median[i]);
@@ -204,7 +204,7 @@ static void resume_row(struct comm_tuner *t, const char *use, const char *by, lo
                        double median)
 {
     int chosen = transport_of(by);
-    if (chosen < 0 || !comm_transport_tried(chosen) || !(median > 0)) return;
+    if (chosen < 0 || !comm_transport[chosen].tried || !(median > 0)) return;
     if (interval < TUNER_INTERVAL || interval > TUNER_LONGEST * TUNER_INTERVAL) return;
     for (int u = 0; u < COMM_USES; u++) {
         struct row *r = &t->row[u];
