@@ -1,9 +1,10 @@
 /* adapt/refine: refinement of a level by its flags. Every rank that has a new oct, as its own or as
  * a ghost, computes its values: it interpolates from the parent cell and the six cells around it,
  * which it has (docs/decisions/0002-geometric-ghosts.md), by equal operations on equal values. So a
- * refinement sends no message. Where this does not suffice, in a magnetic field, which reads octs
- * beside the new one, or with fields on devices, the owner of the parent cell computes the new oct
- * and sends its values to the oct's owner, and owners then send all ghosts. */
+ * refinement sends no new octs, only ghosts of the coarser level that are stale: with gravity those
+ * of the density. Where this does not suffice, in a magnetic field, which reads octs beside the new
+ * one, or with fields on devices, the owner of the parent cell computes the new oct and sends its
+ * values to the oct's owner, and owners then send all ghosts. */
 #include <string.h>
 
 #include "adapt/adapt.h"
@@ -87,10 +88,10 @@ static void places_own(struct created *b, const struct level *lv, const struct c
 }
 
 /* Fills the ghosts of level l that new octs read and that are stale: all fields, and those that
- * are interpolated between cells on the next coarser level too. */
+ * are interpolated between cells on the next coarser level too, unless level l is complete. */
 static void fill_stale(const struct created *b, struct mesh *m, const struct comm *c, int l)
 {
-    for (int k = l > 1 ? l - 1 : l; k <= l; k++) {
+    for (int k = l > m->levelmin ? l - 1 : l; k <= l; k++) {
         int n = 0, fld[FIELD_ALL];
         for (int f = 0; f < b->nfld; f++)
             if (!m->lev[k].valid[b->fld[f]] &&
@@ -143,7 +144,7 @@ static void created_pack(struct created *b, struct mesh *m, const struct comm *c
     FREE(rank);
 }
 
-/* Sorts the keys of the new own octs: first computed ones (ascending), then received ones. */
+/* Sorts the keys of the new own octs: those computed here, in any order, then received ones. */
 static struct keyref *created_sort(const struct created *b, const struct level *lv, int rank,
                                    int64_t ncome, const char *come, int64_t *n)
 {

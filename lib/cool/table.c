@@ -132,14 +132,11 @@ void table_recall(struct cool_table *t)
             if (rows->before[k][part]) row_make(t, part, k);
 }
 
-int table_wanted(const struct cool_table *t, int64_t want[TABLE_ROWS])
+void table_wanted(const struct cool_table *t, int64_t want[TABLE_ROWS])
 {
     const struct table_rows *rows = t->rows;
-    int n = 0;
-    memset(want, 0, sizeof *want * TABLE_ROWS);
-    for (int at = 0; at < TABLE_ROWS && !rows->recalled; at++)
-        n += (int)(want[at] = rows->before[at / TABLE_PARTS][at % TABLE_PARTS]);
-    return n;
+    for (int at = 0; at < TABLE_ROWS; at++)
+        want[at] = !rows->recalled && rows->before[at / TABLE_PARTS][at % TABLE_PARTS];
 }
 
 /* Copies the numbers of a row to `to`, or from it. */

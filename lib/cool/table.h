@@ -52,11 +52,10 @@ void table_recall(struct cool_table *t);
 /* Like table_recall, with other ranks whose tables have an equal head. Row `at` is that of T2
  * at / TABLE_PARTS and part at % TABLE_PARTS; a row has TABLE_ROW numbers, and those beyond the
  * last density are unset. table_wanted: want[at] becomes 1 for rows that table_recall would
- * compute, else 0; returns their number. table_rows_make computes rows at[n] with all threads, and
- * copies them to row[n]; table_rows_take takes rows, also of other ranks, and ends the recall.
- * Local. */
+ * compute, else 0. table_rows_make computes rows at[n] with all threads, and copies them to row[n];
+ * table_rows_take takes rows, also of other ranks, and ends the recall. Local. */
 enum { TABLE_ROWS = TABLE_T * TABLE_PARTS, TABLE_ROW = TABLE_PART * 2 * RATE_COUNT };
-int table_wanted(const struct cool_table *t, int64_t want[TABLE_ROWS]);
+void table_wanted(const struct cool_table *t, int64_t want[TABLE_ROWS]);
 void table_rows_make(struct cool_table *t, int n, const int at[], double (*row)[TABLE_ROW]);
 void table_rows_take(struct cool_table *t, int n, const int at[], double (*row)[TABLE_ROW]);
 /* Computes node `at` (density times TABLE_T plus T2) and those one density and one T2 above.

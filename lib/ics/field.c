@@ -1,13 +1,17 @@
 #include "ics/field.h"
 
+#include <omp.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "ics/split.h"
 
-/* values read at a time, or two planes if these are larger: they stay in the cache until they are
- * with their octs */
+/* A thread reads this many values at a time, or two planes where these are larger. So many stay in
+ * the cache until their octs have them. */
 enum { BLOCK_VALUES = 1 << 15 };
+/* Bytes that all threads of a rank read at a time, if more than one thread reads: where planes are
+ * large, fewer threads do. */
+enum { ALL_BYTES = 1 << 28 };
 
 /* Pointer to reals or to ids of cells; ids are not converted to floating point. */
 union values {
@@ -96,10 +100,13 @@ static enum err read_values(const struct ics_layers *s, const char *name, bool i
     struct ics_file f;
     struct err_first trouble = {0};
     enum err err = OK;
-    const int64_t step = BLOCK_VALUES / (2 * (int64_t)s->ic->head.n[0] * s->ic->head.n[1]) + 1;
+    const int64_t planes = 2 * (int64_t)s->ic->head.n[0] * s->ic->head.n[1],
+                  step = BLOCK_VALUES / planes + 1,
+                  most = ALL_BYTES / (step * planes * (int64_t)sizeof(double)) + 1;
+    const int threads = omp_get_max_threads();
     TRY(ics_open(&f, s->ic->dir, name, s->cosmo));
     TRY_OUT(grafic_check_same(&f.whole, &s->ic->head, s->ic->first, s->cosmo));
-#pragma omp parallel if (f.nblock == 0)
+#pragma omp parallel if (f.nblock == 0) num_threads(most < threads ? (int)most : threads)
     {
         struct block b = {.ids = ids};
 #pragma omp for schedule(dynamic)
