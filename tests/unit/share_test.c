@@ -11,6 +11,7 @@
 #include "mpicount.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
@@ -310,11 +311,6 @@ static void test_load(const char *name, int ranks, int rounds, size_t most)
     static const int order[] = {1, 0, 3, 2, 4};
     const size_t before = mem_now(), usual = comm_share_keep;
     int64_t bad = 0;
-    if (c.size % ranks != 0 || c.size == ranks || ranks == 1) return;
-    char of[8];
-    snprintf(of, sizeof of, "%d", ranks);
-    setenv("PTAH_NODE_RANKS", of, 1);
-    comm_nodes(&c);
     comm_share_keep = 0;
     c.share = comm_share_new(&c);
     CHECK(share_nodes(c.share) == c.size / ranks, "nodes");
@@ -337,22 +333,55 @@ static void test_load(const char *name, int ranks, int rounds, size_t most)
     comm_share_free(&c.share);
     CHECK(mem_now() == before, "%s: %zu bytes are left", name, mem_now() - before);
     comm_share_keep = usual;
-    unsetenv("PTAH_NODE_RANKS");
-    comm_nodes(&c);
 }
 
-/* Small parcels; parcels that go point to point; and windows that are often full. */
+/* A rank whose window is full, before it posts or before it posts as a gate, waits until another
+ * rank of its node has read what fills it. */
+static void test_full(int begun)
+{
+    enum { BLOCKS = 64, SMALLEST = 1024 };
+    struct loaded p;
+    struct share_slip full[BLOCKS + 1] = {{0, 0}}; /* that of rank 0 of the node, on rank 1 */
+    c.share = comm_share_new(&c);
+    c.tuner = tuner_new("nodes");
+    if (begun) load(&p, 0, 1, 1500);
+    if (begun) comm_barrier(&c); /* all have posted */
+    int n = 0;
+    for (size_t bytes = comm_share_max; bytes >= SMALLEST && c.node_rank == 0; bytes /= 2)
+        while (n < BLOCKS && share_get_soon(c.share, bytes, 1, &full[n])) n++;
+    const int next = share_rank(c.share, 1), from = share_rank(c.share, 0);
+    CHECK(n < BLOCKS, "%d blocks", n);
+    if (c.node_rank == 0) MPI_Send(full, sizeof full, MPI_BYTE, next, 1, MPI_COMM_WORLD);
+    if (c.node_rank == 1)
+        MPI_Recv(full, sizeof full, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!begun) load(&p, 0, 1, 1500);
+    if (c.node_rank == 1) usleep(20000);
+    for (int i = 0; c.node_rank == 1 && full[i].data; i++) share_done(c.share, from, full[i]);
+    const int64_t bad = unload(&p);
+    CHECK(bad == 0, "full windows: %ld wrong", (long)bad);
+    tuner_free(&c.tuner);
+    comm_share_free(&c.share);
+}
+
+/* Small parcels; parcels that go point to point; full windows. */
 static void test_loads(int ranks)
 {
     const size_t whole = comm_nodes_whole, max = comm_share_max;
+    char of[8];
+    if (c.size % ranks != 0 || c.size == ranks) return;
+    snprintf(of, sizeof of, "%d", ranks);
+    setenv("PTAH_NODE_RANKS", of, 1);
+    comm_nodes(&c);
     test_load("load", ranks, 40, 1500);
     comm_nodes_whole = 3000;
     test_load("load, and long parcels", ranks, 40, 1500);
-    comm_nodes_whole = (size_t)1 << 22;
-    comm_share_max = (size_t)1 << 26; /* blocks of five exchanges fit, not those of ten */
-    test_load("load in full windows", ranks, 3, (size_t)3 << 16);
     comm_nodes_whole = whole;
+    comm_share_max = (size_t)1 << 26;
+    test_full(false);
+    test_full(true);
     comm_share_max = max;
+    unsetenv("PTAH_NODE_RANKS");
+    comm_nodes(&c);
 }
 
 /* Nodes of two ranks; with an odd number of ranks the last one is alone. */
