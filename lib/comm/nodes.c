@@ -10,10 +10,10 @@
  * comm_nodes_whole bytes go point to point, since copies would cost more than messages.
  *
  * Each exchange goes through stages, and no stage waits: only nodes_end does, and there a rank
- * serves all exchanges that it has begun and lets MPI work on, also where it waits for memory. A rank
- * leaves nodes_end only when it has done for this exchange all that others need. So ranks that wait
- * in the earliest call of all never wait for those that are ahead of them. MPI has no buffer in a
- * window, whose pages come and go (comm_share_trim). Without windows on every rank of the run, and
+ * serves all exchanges that it has begun and lets MPI work on, also where it waits for memory. A
+ * rank leaves nodes_end only when it has done for this exchange all that others need. So ranks that
+ * wait in the earliest call of all never wait for those that are ahead of them. MPI has no buffer
+ * in a window, whose pages come and go (comm_share_trim). Without windows on every rank of the run, and
  * for parcels whose sizes only senders know, it is p2p. */
 #include <sched.h>
 #include <string.h>
@@ -41,8 +41,8 @@ struct table {
     struct item item[]; /* [nout + nin] */
 };
 
-/* What an exchange has reached: this rank has begun it; has posted its block; has begun the messages
- * of which it is the gate; has received them; and has posted them. */
+/* Stages of an exchange: this rank has begun it; has posted its block; has begun the messages of
+ * which it is the gate; has received them; and has posted them. */
 enum stage { BEGUN, POSTED, GATE_BEGUN, RECEIVED, GATE_POSTED };
 
 struct state {

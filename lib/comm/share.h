@@ -61,9 +61,9 @@ int share_index(const struct comm_share *s, int rank);
 int share_node_of(const struct comm_share *s, int rank);
 int share_gate(const struct comm_share *s, int node, int other);
 
-/* Boards of a rank: locations of blocks that the ranks of its node may read, by turn. A
- * rank may begin a turn only if it has ended all that are SHARE_TURNS / 2 older; it ends a turn only
- * when all ranks of the node have posted it. */
+/* Boards of a rank: locations of blocks that the ranks of its node may read, by turn. A rank may
+ * begin a turn only if it has ended all that are SHARE_TURNS / 2 older; it ends a turn only when
+ * all ranks of the node have posted it. */
 enum { SHARE_OUT, SHARE_IN, SHARE_BOARDS, SHARE_TURNS = 64 };
 /* The next turn; equal on all ranks that call it equally often. */
 uint32_t share_turn(struct comm_share *s);

@@ -188,8 +188,8 @@ static void move_all(const struct sources *from, const struct motion *t, int d, 
     }
 }
 
-/* Takes the pages of a new column from the system, many at a time. The column is filled in the order
- * of the files, and taking pages one by one as it fills takes almost twice as long. */
+/* Takes the pages of a new column from the system, many at a time. The column is filled in the
+ * order of the files, and taking pages one by one as it fills takes almost twice as long. */
 static void touch(void *column, int64_t n)
 {
     enum { PART = 1 << 13 };

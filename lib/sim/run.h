@@ -60,7 +60,7 @@ enum { SIM_STEPS_LOGGED = 8 };
 struct sim_stop {
     double end;                    /* end of the job minus minutes_dump; 0: none */
     double step[SIM_STEPS_LOGGED]; /* durations of the last coarse steps, seconds */
-    double handed, synced; /* durations of the last checkpoint: its hand-over, its syncs */
+    double handed, synced;         /* durations of the last checkpoint: its hand-over, its syncs */
     double last_look, last_write;
     time_t begun;
     /* modification times of the job control file: last one obeyed, last one refused */

@@ -244,8 +244,9 @@ static enum err refine(struct start *st)
 }
 
 /* Whether one rank could hold the whole mesh: then domains wait for the balance of the first step,
- * before which they would change several times. The halves of the box that two ranks have until then
- * are also the Hilbert domains of a checkpoint in RAMSES's format: the first one moves no octs. */
+ * before which they would change several times. The halves of the box that two ranks have until
+ * then are also the Hilbert domains of a checkpoint in RAMSES's format: the first one moves no
+ * octs. */
 static bool is_small(const struct sim *s)
 {
     const double SMALL = 0x1p26; /* bytes */

@@ -303,8 +303,8 @@ static int64_t unload(struct loaded *p)
 
 /* Exchanges by `nodes` under load, with nodes of this many ranks: several in progress that end in
  * another order than they began, ranks that are late, calls of MPI between, pages of windows that
- * are returned. With three nodes of three ranks the gates of all pairs differ: there a gate that does
- * not send while it waits stops all. */
+ * are returned. With three nodes of three ranks the gates of all pairs differ: there a gate that
+ * does not send while it waits stops all. */
 static void test_load(const char *name, int ranks, int rounds, size_t most)
 {
     enum { PROGRESS = 5 };
