@@ -161,8 +161,7 @@ enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr, st
                    &(struct gas_mass_args){x->mesh_dev, l, smallr, g->norm});
         octs += m->lev[l].nown;
     }
-    dev_get(g->stream, g->norm_here, g->norm, 4 * sizeof g->norm_here[0]);
-    TRY(dev_wait(g->stream));
+    TRY(grav_sums_get(g, 4, g->norm, g->norm_here[0]));
     for (int j = 0; j < 4; j++) {
         memcpy(&here, g->norm_here[j], sizeof here);
         here.count = octs;
@@ -178,16 +177,20 @@ enum err grav_dev_energy_begin(struct grav_dev *g, struct mesh *m, int l, double
     e->blocks = grav_blocks(m->lev[l].nown, DEV_THREADS);
     if (e->blocks > ENERGY_BLOCKS) e->blocks = ENERGY_BLOCKS;
     memset(e->sum, 0, sizeof e->sum);
+    e->digits.s = NULL;
     if (e->blocks == 0) return OK;
     TRY(mirror_need(x, m, l, FLD_RHO, 1, LOCATION_DEVICE));
     TRY(mirror_need(x, m, l, FLD_FX, 3, LOCATION_DEVICE));
     TRY(dev_room_need(g->stream, &g->top, sizeof e->top, "gravity"));
+    if (sum) TRY(dev_digits_need(&e->digits, g->stream, 1, GRAV_NORM, "gravity"));
     mirror_send(x, m);
     dev_fill(g->stream, g->norm, 0, sizeof e->sum);
     dev_launch(g->stream, &phi_energy, e->blocks,
                &(struct phi_energy_args){x->mesh_dev, l, factor, g->top.p, sum ? g->norm : NULL});
     dev_get(g->stream, e->top, g->top.p, sizeof *e->top * (size_t)e->blocks);
-    dev_get(g->stream, e->sum, g->norm, sizeof e->sum);
+    if (!sum) return OK;
+    dev_digits_pack(&e->digits, g->stream, g->norm);
+    dev_digits_get(&e->digits, g->stream);
     return OK;
 }
 
@@ -196,7 +199,8 @@ enum err grav_dev_energy_end(struct grav_dev *g, const struct mesh *m, int l, do
 {
     struct dev_energy *e = &g->energy;
     struct sum here;
-    enum err err = dev_wait(g->stream);
+    enum err err = dev_digits_take(&e->digits, e->sum);
+    if (err == OK) err = dev_wait(g->stream);
     *top = 0;
     for (int64_t i = 0; i < e->blocks; i++) *top = e->top[i] > *top ? e->top[i] : *top;
     memcpy(&here, e->sum, sizeof here);

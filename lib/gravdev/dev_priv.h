@@ -1,6 +1,7 @@
 /* gravdev/dev_priv: state of gravity on a device. The multigrid hierarchy of a level (mg.h) stays
  * on the device until the mesh changes. Private to gravdev. */
 #pragma once
+#include "dev/digits.h"
 #include "dom/ghost_dev.h"
 #include "gravdev/fourier_kernels.h"
 #include "gravdev/grav_dev.h"
@@ -77,6 +78,7 @@ struct dev_energy {
     int64_t blocks;
     double top[ENERGY_BLOCKS];
     int64_t sum[GRAV_NORM];
+    struct dev_digits digits; /* these on their way */
 };
 
 /* Refinement criterion of a level in transit, one bit per cell; bits NULL: none. */
@@ -104,9 +106,13 @@ struct grav_dev {
     struct dev_room count, sum;               /* of octs, while lists are made */
     int64_t *norm;                            /* there: [GRAV_NORMS][GRAV_NORM] */
     int64_t norm_here[GRAV_NORMS][GRAV_NORM]; /* its copy */
+    struct dev_digits digits;                 /* norms on their way */
     struct dev_energy energy;
     struct dev_dense dense_of[LEVEL_MAX + 2];
 };
+
+/* Copies n sums to the host: here[n][GRAV_NORM]. Waits. */
+MUST_USE enum err grav_sums_get(struct grav_dev *d, int n, const int64_t *there, int64_t *here);
 
 static inline int64_t grav_blocks(int64_t n, int each)
 {

@@ -50,6 +50,8 @@ void grav_dev_free(struct grav_dev **g)
     dev_free(d->dev, d->count.p);
     dev_free(d->dev, d->sum.p);
     dev_free(d->dev, d->norm);
+    dev_digits_free(&d->digits, d->dev);
+    dev_digits_free(&d->energy.digits, d->dev);
     FREE(*g);
 }
 
@@ -155,14 +157,20 @@ static int64_t *norm_dev(const struct grav_dev *d, int k)
     return d->norm + (ptrdiff_t)k * GRAV_NORM;
 }
 
+enum err grav_sums_get(struct grav_dev *d, int n, const int64_t *there, int64_t *here)
+{
+    TRY(dev_digits_need(&d->digits, d->stream, n, GRAV_NORM, "multigrid"));
+    dev_digits_pack(&d->digits, d->stream, there);
+    dev_digits_get(&d->digits, d->stream);
+    return dev_digits_take(&d->digits, here);
+}
+
 /* Copies norms first … first+n-1, summed over all ranks, to the host. */
 static enum err norms_get(struct grav_dev *d, const struct mesh *m, int l, int first, int n,
                           double *norm)
 {
     struct sum s[GRAV_NORMS];
-    const size_t row = sizeof d->norm_here[0];
-    dev_get(d->stream, d->norm_here[first], norm_dev(d, first), row * (size_t)n);
-    TRY(dev_wait(d->stream));
+    TRY(grav_sums_get(d, n, norm_dev(d, first), d->norm_here[first]));
     for (int k = 0; k < n; k++) {
         memcpy(&s[k], d->norm_here[first + k], sizeof s[k]);
         s[k].count = m->lev[l].nown;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "dev/digits.h"
 #include "hydro/gas_law.h"
 #include "hydro/kernels.h"
 #include "oct/mirror.h"
@@ -15,6 +16,7 @@
 struct dev_totals {
     struct dev_stream *s;
     int64_t sums[GAS_TOTALS][DEV_SUM];
+    struct dev_digits digits; /* these on their way */
 };
 
 struct hydro_dev {
@@ -55,6 +57,7 @@ void hydro_dev_free(struct hydro_dev **h)
     if (!x) return;
     patch_dev_fini(&x->patch);
     dev_free(x->dev, x->sums.p);
+    dev_digits_free(&x->totals.digits, x->dev);
     dev_free(x->dev, x->steep.p);
     dev_free(x->dev, x->change.p);
     dev_free(x->dev, x->par);
@@ -251,17 +254,20 @@ enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
     if (blocks > BLOCKS) blocks = BLOCKS;
     memset(t->sums, 0, sizeof t->sums);
     t->s = s;
+    t->digits.s = NULL;
     if (blocks == 0) return OK;
     TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, LOCATION_DEVICE));
     mirror_send(h->mirror, m);
     TRY(dev_room_need(h->stream, &h->sums, sizeof t->sums * (BLOCKS + 1), "hydro totals"));
+    TRY(dev_digits_need(&t->digits, h->stream, GAS_TOTALS, DEV_SUM, "hydro totals"));
     int64_t *part = h->sums.p, *all = part + BLOCKS * GAS_TOTALS * DEV_SUM;
     dev_follow(s, h->stream);
     dev_launch(s, &gas_totals, blocks,
                &(struct gas_totals_args){h->mirror->mesh_dev, l, volume, p->smallr, part});
     dev_launch(s, &totals_join, 1,
-               &(struct totals_join_args){part, (int32_t)blocks, GAS_TOTALS * DEV_SUM, all});
-    dev_get(s, t->sums, all, sizeof t->sums);
+               &(struct totals_join_args){part, (int32_t)blocks, GAS_TOTALS, all,
+                                          (int64_t *)t->digits.there.p});
+    dev_digits_get(&t->digits, s);
     return OK;
 }
 
@@ -272,7 +278,8 @@ enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l, const stru
     struct dev_totals *t = &h->totals;
     struct sum *to[GAS_TOTALS] = {mass, energy, internal, &momentum[0], &momentum[1], &momentum[2]};
     if (!t->s) TRY(hydro_dev_totals_begin(h, m, l, p, h->stream));
-    enum err err = dev_wait(t->s);
+    enum err err = dev_digits_take(&t->digits, t->sums[0]);
+    if (err == OK) err = dev_wait(t->s);
     t->s = NULL;
     for (int k = 0; k < GAS_TOTALS; k++) {
         sum_init(to[k]);

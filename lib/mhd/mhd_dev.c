@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "dev/digits.h"
 #include "hydro/hydro_dev.h"
 #include "mhd/kernels.h"
 #include "mhd/mhd_law.h"
@@ -24,6 +25,7 @@ struct mhd_dev {
     bool known;
     struct dev_room sums, steep; /* of sums, of flags */
     struct dev_stream *s;        /* of the totals on their way; NULL: none */
+    struct dev_digits digits;    /* these on their way */
     int64_t total[MHD_TOTALS][DEV_SUM];
 };
 
@@ -55,6 +57,7 @@ void mhd_dev_free(struct mhd_dev **h)
     patch_dev_fini(&x->patch);
     patch_dev_fini(&x->divergence);
     dev_free(x->dev, x->sums.p);
+    dev_digits_free(&x->digits, x->dev);
     dev_free(x->dev, x->steep.p);
     dev_free(x->dev, x->par);
     FREE(*h);
@@ -143,24 +146,28 @@ enum err mhd_dev_restrict(struct mhd_dev *h, struct mesh *m, int l, const struct
 static enum err totals_begin(struct mhd_dev *h, struct mesh *m, int l, const struct mhd_par *p,
                              struct dev_stream *s)
 {
-    enum { BLOCKS = 256, DIGITS = MHD_TOTALS * DEV_SUM };
+    enum { BLOCKS = 256 };
     const struct mhd_law x = mhd_law_make(m, p);
     int64_t blocks = (m->lev[l].nown + DEV_TOTALS_TERMS - 1) / DEV_TOTALS_TERMS;
     struct mhd_divergence_args a;
     if (blocks > BLOCKS) blocks = BLOCKS;
     memset(h->total, 0, sizeof h->total);
     h->s = s;
+    h->digits.s = NULL;
     TRY(patch_dev_courant_begin(&h->divergence, m, l, &x.gas.law,
                                 &(struct patch_courant_kernel){&mhd_divergence, &a.p}, s));
     if (blocks == 0) return OK;
     TRY(dev_room_need(h->stream, &h->sums, sizeof h->total * (BLOCKS + 1), "hydro totals"));
-    int64_t *part = h->sums.p, *all = part + BLOCKS * DIGITS;
+    TRY(dev_digits_need(&h->digits, h->stream, MHD_TOTALS, DEV_SUM, "hydro totals"));
+    int64_t *part = h->sums.p, *all = part + BLOCKS * MHD_TOTALS * DEV_SUM;
     dev_follow(s, h->stream);
     dev_launch(
         s, &mhd_totals, blocks,
         &(struct mhd_totals_args){h->mirror->mesh_dev, l, mesh_share(m, l), p->gas->smallr, part});
-    dev_launch(s, &totals_join, 1, &(struct totals_join_args){part, (int32_t)blocks, DIGITS, all});
-    dev_get(s, h->total, all, sizeof h->total);
+    dev_launch(s, &totals_join, 1,
+               &(struct totals_join_args){part, (int32_t)blocks, MHD_TOTALS, all,
+                                          (int64_t *)h->digits.there.p});
+    dev_digits_get(&h->digits, s);
     return OK;
 }
 
@@ -184,7 +191,8 @@ static enum err totals_end(struct mhd_dev *h, const struct mhd_sums *sums)
     double divergence;
     TRY(patch_dev_highest(&h->divergence, &divergence));
     *sums->divergence = hydro_max(divergence, 0.0);
-    enum err err = dev_wait(h->s);
+    enum err err = dev_digits_take(&h->digits, h->total[0]);
+    if (err == OK) err = dev_wait(h->s);
     h->s = NULL;
     for (int k = 0; k < MHD_TOTALS; k++) {
         sum_init(to[k]);

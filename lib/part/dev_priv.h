@@ -1,6 +1,7 @@
 /* part/dev_priv: structs and functions shared by the files of particles on a device. Private to
  * part. */
 #pragma once
+#include "dev/digits.h"
 #include "part/kernels.h"
 #include "part/part_dev.h"
 #include "part/priv.h"
@@ -16,6 +17,7 @@ struct part_fastest {
 struct part_sums {
     struct dev_stream *s;
     int64_t digit[4][DEV_SUM];
+    struct dev_digits digits; /* these on their way */
 };
 
 struct part_dev {

@@ -70,6 +70,7 @@ void part_dev_free(struct part_dev **x)
     part_dev_drop(y, &y->few.p);
     part_dev_drop(y, &y->count);
     part_dev_drop(y, &y->digit);
+    dev_digits_free(&y->sums.digits, y->dev);
     part_dev_drop(y, &y->top);
     FREE(*x);
 }
@@ -484,20 +485,24 @@ static enum err sums_begin(struct part_dev *x, struct parts *p, int64_t first, i
     struct part_sums *q = &x->sums;
     memset(q->digit, 0, sizeof q->digit);
     q->s = s;
+    q->digits.s = NULL;
     if (end == first) return OK;
     TRY(part_dev_need(x, p, LOCATION_DEVICE));
+    TRY(dev_digits_need(&q->digits, x->stream, moments ? 4 : 1, DEV_SUM, "particle sums"));
     dev_follow(s, x->stream);
     dev_fill(s, x->digit, 0, sizeof q->digit);
     dev_launch(s, &parts_sums, min(dev_blocks(end - first), PART_SUMMERS),
                &(struct parts_sums_args){part_dev_view(x), first, end, moments, x->digit});
-    dev_get(s, q->digit, x->digit, sizeof q->digit);
+    dev_digits_pack(&q->digits, s, x->digit);
+    dev_digits_get(&q->digits, s);
     return OK;
 }
 
 static enum err sums_end(struct part_dev *x, int n, struct sum *sum)
 {
     struct part_sums *q = &x->sums;
-    enum err err = dev_wait(q->s);
+    enum err err = dev_digits_take(&q->digits, q->digit[0]);
+    if (err == OK) err = dev_wait(q->s);
     q->s = NULL;
     for (int j = 0; j < n; j++) {
         struct sum part = {.bad = q->digit[j][SUM_DIGITS]};

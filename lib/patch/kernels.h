@@ -106,11 +106,12 @@ struct reflux_rows_args {
     lidx *reflux_row;
 };
 
-/* totals_join: out[i] is the sum of part[block][i], i < count, over n blocks (dev/sums.h). */
+/* totals_join: out[i] is the sum of part[block][i] over n blocks, for `sums` exact sums
+ * (dev/sums.h), which are packed as well (dev/digits_kern.h). */
 struct totals_join_args {
     const int64_t *part;
-    int32_t n, count;
-    int64_t *out;
+    int32_t n, sums;
+    int64_t *out, *packed;
 };
 
 #ifndef __CUDACC__

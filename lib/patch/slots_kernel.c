@@ -1,7 +1,9 @@
 /* patch/slots_kernel: kernels that find the tiles of a level and the octs around each, which change
  * only with the mesh (patch/tile does it on hosts); values of octs that do not exist; new values
  * into their fields; sums of totals over blocks. */
+#include "dev/digits_kern.h"
 #include "dev/kernel.h"
+#include "dev/sums.h"
 #include "oct/find_kern.h"
 #include "patch/across_kern.h"
 #include "patch/kernels.h"
@@ -162,11 +164,13 @@ KERNEL(patch_take, struct patch_take_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-KERNEL(totals_join, struct totals_join_args, struct dev_nothing, DEV_THREADS)
+KERNEL(totals_join, struct totals_join_args, struct digits_shared, DEV_THREADS)
 {
-    PHASE (t, a->count) {
+    const int count = a->sums * DEV_SUM;
+    PHASE (t, count) {
         int64_t sum = 0;
-        for (int32_t i = 0; i < a->n; i++) sum += a->part[(int64_t)i * a->count + t];
+        for (int32_t i = 0; i < a->n; i++) sum += a->part[(int64_t)i * count + t];
         a->out[t] = sum;
     }
+    digits_write(a->out, a->sums, DEV_SUM, a->packed, s, b);
 }

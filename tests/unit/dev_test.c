@@ -14,6 +14,8 @@
 #include "base/rng.h"
 #include "check.h"
 #include "dev/dev.h"
+#include "dev/digits.h"
+#include "dev/digits_kern.h"
 #include "dev/kernel.h"
 #include "dev/pool.h"
 #include "dev/stages.h"
@@ -516,6 +518,58 @@ static void test_turns(void)
         }
 }
 
+/* ---- exact sums on their way ---- */
+
+enum { DIGITS_N = 65, DIGITS_W = 70 };
+
+/* Digits of both signs in windows of all positions and lengths up to `most`; some sums are zero,
+ * some have zeros inside. */
+static void digits_random(struct rng *r, int n, int most, int64_t x[DIGITS_N][DIGITS_W])
+{
+    memset(x, 0, sizeof(int64_t[DIGITS_N][DIGITS_W]));
+    for (int j = 0; j < n; j++) {
+        const int length = (int)(rng_word(r) % (uint64_t)(most + 1)),
+                  first = (int)(rng_word(r) % (uint64_t)(DIGITS_W + 1 - length));
+        for (int d = first; d < first + length; d++)
+            x[j][d] = rng_word(r) % 4 ? (int64_t)rng_word(r) : 0;
+    }
+}
+
+/* The sums that arrive are those of the device, with a tenth of their bytes if they have few
+ * digits; longer ones take one more copy, the first time. Without a fetch nothing changes. */
+static void test_digits(uint64_t seed)
+{
+    static int64_t x[DIGITS_N][DIGITS_W], got[DIGITS_N][DIGITS_W];
+    static const int MOST[] = {0, 5, 4, DIGITS_W, DIGITS_W, 5};
+    struct rng r = rng_make(9, 4, seed);
+    struct dev *d = device(seed);
+    struct dev_stream *s = dev_stream_new(d);
+    struct dev_digits f = {0};
+    int64_t *there = array(d, sizeof x, "sums");
+    for (size_t k = 0; k < sizeof MOST / sizeof *MOST; k++) {
+        const int n = k == 4 ? 1 : DIGITS_N;
+        digits_random(&r, n, MOST[k], x);
+        memset(got, 0, sizeof got);
+        got[0][0] = 77;
+        CHECK(dev_digits_take(&f, got[0]) == OK && got[0][0] == 77);
+        dev_put(s, there, x, sizeof x);
+        const struct dev_count before = dev_counts(d);
+        CHECK(dev_digits_need(&f, s, n, DIGITS_W, "sums") == OK);
+        dev_digits_pack(&f, s, there);
+        dev_digits_get(&f, s);
+        CHECK(dev_digits_take(&f, got[0]) == OK && !f.s);
+        CHECK(memcmp(got, x, sizeof got) == 0, "fetch %zu", k);
+        const struct dev_count now = dev_counts(d);
+        if (k != 4) CHECK(now.copies - before.copies == (k == 3 ? 2 : 1), "fetch %zu", k);
+        CHECK(k > 2 || now.got - before.got < (int64_t)sizeof x / 10, "%lld bytes",
+              (long long)(now.got - before.got));
+        CHECK(now.got - before.got <= (int64_t)sizeof x + 8 * digits_head(n));
+    }
+    dev_digits_free(&f, d);
+    dev_stream_free(&s);
+    dev_close(&d);
+}
+
 int main(void)
 {
     /* only the emulated device has the kernels of this file */
@@ -525,6 +579,7 @@ int main(void)
     for (uint64_t seed = 0; seed <= 3; seed++) test_scan_sort(seed);
     for (uint64_t seed = 0; seed <= 3; seed++) test_drop(seed);
     for (uint64_t seed = 0; seed <= 3; seed++) test_drop_host(seed);
+    for (uint64_t seed = 0; seed <= 3; seed++) test_digits(seed);
     test_pool();
     for (uint64_t seed = 0; seed < SEEDS; seed++) test_stages(seed);
     if (emulated) test_memory();
