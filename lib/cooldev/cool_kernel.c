@@ -2,6 +2,8 @@
  * the table of rates, of which nodes come when cells ask for them. On hosts phys/cooling does the
  * same in vectors of cells. */
 #define VEC_ONE /* must precede vec/vec.h */
+#include <string.h>
+
 #include "cool/solve_kern.h"
 #include "cooldev/kernels.h"
 #include "dev/kernel.h"
@@ -43,14 +45,27 @@ KERNEL(gas_cool, struct gas_cool_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
+/* Changes node k of the parcel by its differences. */
+DEV_FN void node_put(const struct table_put_args *a, int k)
+{
+    struct table_node *to = &a->to[a->node[k]];
+    const unsigned char *from = a->bytes + a->first[k / NODE_GROUP];
+    for (int j = k / NODE_GROUP * NODE_GROUP; j < k; j++)
+        for (int r = 0; r < NODE_NUMBERS; r++) from += node_bytes(a->half[j], r);
+    for (int r = 0; r < NODE_NUMBERS; r++) {
+        double *x = r < RATE_COUNT ? &to->value[r] : &to->slope[r - RATE_COUNT];
+        uint64_t bits;
+        memcpy(&bits, x, sizeof bits);
+        for (int i = 0; i < node_bytes(a->half[k], r); i++) bits ^= (uint64_t)*from++ << 8 * i;
+        memcpy(x, &bits, sizeof bits);
+    }
+}
+
 KERNEL(table_put, struct table_put_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         const int k = b->index * DEV_THREADS + t;
-        for (int r = 0; k < a->nodes && r < RATE_COUNT; r++) {
-            a->to[a->node[k]].value[r] = a->rates[k][r];
-            a->to[a->node[k]].slope[r] = a->rates[k][RATE_COUNT + r];
-        }
+        if (k < a->nodes) node_put(a, k);
         if (k < a->places) a->state[a->place[k]] = PLACE_THERE;
     }
 }

@@ -2,7 +2,8 @@
  * run reads a few hundred at an expansion factor. The device has those that cells have asked for:
  * a cell that needs another one stays as it is, asks, and is cooled again when the host has
  * computed and sent it. Nodes that were read at the expansion factor before are sent without being
- * asked for, so that most levels are cooled by one launch. */
+ * asked for, so that most levels are cooled by one launch. What is sent of a node are the bytes
+ * that differ from those of the expansion factor before (kernels.h). */
 #include "cooldev/cooldev.h"
 
 #include <string.h>
@@ -22,18 +23,36 @@ struct cooldev {
     struct table_node *node;
     int32_t *state, *asked; /* [TABLE_PLACES]; [1 + TABLE_PLACES] (kernels.h) */
     uint32_t *bits;         /* [TABLE_WORDS] */
-    struct table_parcel *parcel;
+    unsigned char *parcel;  /* nodes and places on their way */
     struct dev_room left;   /* cells that still have to cool */
+    /* [TABLE_NODES] the nodes that the device has, of any expansion factor */
+    double (*has)[NODE_NUMBERS];
     double aexp;            /* expansion factor of the nodes on the device; 0: none */
     bool sent[TABLE_NODES]; /* flags of these nodes */
 };
 
-/* What is sent at a time, in the memory of the device; on the way it ends with the places that
- * there are. */
-struct table_parcel {
-    double rates[CHUNK][2 * RATE_COUNT];
-    int32_t node[CHUNK], place[TABLE_PLACES];
+/* Where the parts of a parcel of nodes and places begin; their order keeps numbers aligned. */
+struct parcel_plan {
+    size_t node, place, half, bytes;
 };
+
+static struct parcel_plan parcel_plan(int nodes, int places)
+{
+    struct parcel_plan p = {.node = sizeof(int32_t) *
+                                    (size_t)((nodes + NODE_GROUP - 1) / NODE_GROUP)};
+    p.place = p.node + sizeof(uint16_t) * (size_t)nodes;
+    p.half = p.place + sizeof(uint16_t) * (size_t)places;
+    p.bytes = p.half + NODE_HALVES * (size_t)nodes;
+    return p;
+}
+
+/* The largest parcel. */
+static size_t parcel_most(void)
+{
+    return parcel_plan(CHUNK, TABLE_PLACES).bytes + sizeof(double[CHUNK][NODE_NUMBERS]);
+}
+
+_Static_assert(TABLE_PLACES <= UINT16_MAX, "a parcel has places of two bytes");
 
 struct cooldev *cooldev_new(struct mirror *x)
 {
@@ -51,6 +70,7 @@ void cooldev_free(struct cooldev **d)
     dev_free(dev, (*d)->asked);
     dev_free(dev, (*d)->bits);
     dev_free(dev, (*d)->parcel);
+    FREE((*d)->has);
     dev_free(dev, (*d)->left.p);
     FREE(*d);
 }
@@ -59,11 +79,15 @@ static enum err room(struct cooldev *d, int64_t cells)
 {
     static const char NAME[] = "cooling table";
     struct dev *dev = d->mirror->dev;
-    if (!d->node) TRY(dev_new(dev, &d->node, sizeof *d->node * TABLE_NODES, NAME));
+    if (!d->node) {
+        TRY(dev_new(dev, &d->node, sizeof *d->node * TABLE_NODES, NAME));
+        dev_fill(d->mirror->stream, d->node, 0, sizeof *d->node * TABLE_NODES);
+        d->has = mem_zero(sizeof *d->has * TABLE_NODES, NAME);
+    }
     if (!d->state) TRY(dev_new(dev, &d->state, sizeof *d->state * TABLE_PLACES, NAME));
     if (!d->asked) TRY(dev_new(dev, &d->asked, sizeof *d->asked * (1 + TABLE_PLACES), NAME));
     if (!d->bits) TRY(dev_new(dev, &d->bits, sizeof *d->bits * TABLE_WORDS, NAME));
-    if (!d->parcel) TRY(dev_new(dev, &d->parcel, sizeof *d->parcel, NAME));
+    if (!d->parcel) TRY(dev_new(dev, &d->parcel, parcel_most(), NAME));
     return dev_room_need(d->mirror->stream, &d->left, (size_t)cells, "cells to cool");
 }
 
@@ -106,31 +130,53 @@ static void place_add(struct cooldev *d, int place, struct places *nodes, struct
     there->at[there->n++] = place;
 }
 
+/* Writes the differences of a node from what the device has; returns the end of the bytes. */
+static unsigned char *node_pack(double has[NODE_NUMBERS], const struct table_node *node,
+                                unsigned char half[NODE_HALVES], unsigned char *to)
+{
+    memset(half, 0, NODE_HALVES);
+    for (int r = 0; r < NODE_NUMBERS; r++) {
+        const double *x = r < RATE_COUNT ? &node->value[r] : &node->slope[r - RATE_COUNT];
+        uint64_t bits, old;
+        int n = 0;
+        memcpy(&bits, x, sizeof bits);
+        memcpy(&old, &has[r], sizeof old);
+        has[r] = *x;
+        for (bits ^= old; bits != 0; bits >>= 8, n++) *to++ = (unsigned char)bits;
+        half[r / 2] |= (unsigned char)(n << 4 * (r % 2));
+    }
+    return to;
+}
+
 /* Nodes `first` … of the list, and the places. */
 static void parcel_send(struct cooldev *d, const struct cool_table *t, const struct places *nodes,
                         int first, const struct places *there)
 {
     struct dev_stream *s = d->mirror->stream;
     const int n = nodes->n - first < CHUNK ? nodes->n - first : CHUNK;
-    struct table_parcel *p = mem_new(sizeof *p, "cooling table");
+    const struct parcel_plan at = parcel_plan(n, there->n);
+    const size_t most = at.bytes + sizeof(double[NODE_NUMBERS]) * (size_t)n;
+    unsigned char *p = mem_new(most, "cooling table"), *end = p + at.bytes;
+    unsigned char(*half)[NODE_HALVES] = (unsigned char(*)[NODE_HALVES])(p + at.half);
     for (int k = 0; k < n; k++) {
-        const struct table_node *from = &t->node[0][nodes->at[first + k]];
-        memcpy(p->rates[k], from->value, sizeof(double[RATE_COUNT]));
-        memcpy(p->rates[k] + RATE_COUNT, from->slope, sizeof(double[RATE_COUNT]));
-        p->node[k] = nodes->at[first + k];
+        const int node = nodes->at[first + k];
+        if (k % NODE_GROUP == 0) ((int32_t *)p)[k / NODE_GROUP] = (int32_t)(end - (p + at.bytes));
+        ((uint16_t *)(p + at.node))[k] = (uint16_t)node;
+        end = node_pack(d->has[node], &t->node[0][node], half[k], end);
     }
-    memcpy(p->place, there->at, sizeof *p->place * (size_t)there->n);
-    dev_put(s, d->parcel->rates, p->rates, sizeof *p->rates * (size_t)n);
-    dev_put(s, d->parcel->node, p->node, sizeof *p->node * (size_t)n);
-    dev_put(s, d->parcel->place, p->place, sizeof *p->place * (size_t)there->n);
+    for (int k = 0; k < there->n; k++) ((uint16_t *)(p + at.place))[k] = (uint16_t)there->at[k];
+    dev_put(s, d->parcel, p, (size_t)(end - p));
     dev_drop_host(s, p);
-    const struct table_put_args a = {.rates = (const double(*)[2 * RATE_COUNT]) d->parcel->rates,
-                                     .node = d->parcel->node,
-                                     .place = d->parcel->place,
-                                     .nodes = n,
-                                     .places = there->n,
-                                     .to = d->node,
-                                     .state = d->state};
+    const struct table_put_args a = {
+        .bytes = d->parcel + at.bytes,
+        .half = (const unsigned char(*)[NODE_HALVES])(d->parcel + at.half),
+        .first = (const int32_t *)d->parcel,
+        .node = (const uint16_t *)(d->parcel + at.node),
+        .place = (const uint16_t *)(d->parcel + at.place),
+        .nodes = n,
+        .places = there->n,
+        .to = d->node,
+        .state = d->state};
     dev_launch(s, &table_put, dev_blocks(n > there->n ? n : there->n), &a);
 }
 

@@ -17,10 +17,21 @@ struct gas_cool_args {
     int32_t *asked; /* number of places asked for, and then these, each once, in any order */
 };
 
+/* A node travels as its difference from what the device has at that place, from another expansion
+ * factor, or zero at first: of the bits of each number, a value or a slope, that differ, the bytes
+ * up to the highest that is not zero. Half a byte holds how many. */
+enum { NODE_NUMBERS = 2 * RATE_COUNT, NODE_HALVES = (NODE_NUMBERS + 1) / 2, NODE_GROUP = 16 };
+
+PTAH_HD int node_bytes(const unsigned char half[NODE_HALVES], int r)
+{
+    return half[r / 2] >> 4 * (r % 2) & 15;
+}
+
 /* Writes nodes, and notes the places that exist with them. */
 struct table_put_args {
-    const double (*rates)[2 * RATE_COUNT]; /* [nodes] values, slopes */
-    const int32_t *node, *place;
+    const unsigned char *bytes, (*half)[NODE_HALVES]; /* of all nodes; [nodes] */
+    const int32_t *first; /* first byte of each group of NODE_GROUP nodes */
+    const uint16_t *node, *place;
     int nodes, places;
     struct table_node *to;
     int32_t *state;

@@ -438,6 +438,32 @@ static void test_copies(void)
     mesh_fini(&m);
 }
 
+/* At the next expansion factor, the nodes read before travel as what has changed. */
+static void test_changes(void)
+{
+    static const double A[] = {0.2, 0.201, 0.202};
+    struct mesh m;
+    struct there t;
+    int64_t put[3];
+    build(&m);
+    fill(&m, false);
+    CHECK(open_dev(&t, &m, 1, 0) == OK);
+    for (int k = 0; k < 3; k++) {
+        struct term_run r = run_of(&m, TOP, 0);
+        cool_set(rates, A[k]);
+        const int64_t before = dev_counts(t.on.dev).put;
+        CHECK(term_cooling.device->apply(&r, t.cooling) == OK);
+        put[k] = dev_counts(t.on.dev).put - before;
+    }
+    const int64_t gas_bytes = (int64_t)(sizeof(double[8]) * (size_t)(m.nvar * m.lev[TOP].nown));
+    CHECK(put[2] < (put[0] - gas_bytes) * 7 / 10, "%lld, %lld, %lld bytes", (long long)put[0],
+          (long long)put[1], (long long)put[2]);
+    cool_set(rates, 1);
+    CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
+    close_dev(&t);
+    mesh_fini(&m);
+}
+
 /* If memory does not suffice, the gas is unchanged. */
 static void test_limits(void)
 {
@@ -478,6 +504,7 @@ int main(void)
     test_two();
     test_lacks();
     test_copies();
+    test_changes();
     test_limits();
     cool_free(rates);
     mem_free(par);
