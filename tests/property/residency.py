@@ -9,6 +9,8 @@ multigrid, and in Fourier space (gpu_fft).
     residency.py galaxy   gas that cools, dark matter, stars, supernovae, and black holes that
                           accrete and heat the gas, on one rank
     residency.py blasts   the same without black holes, with supernovae that push the gas around
+    residency.py bench    the galaxies of tests/bench/cases/galaxy.nml at z = 5, on one rank; needs
+                          mpgrafic or its initial conditions
     residency.py radiation  a box with photons of two groups and chemistry, on one level: sums and
                           counts alone
 
@@ -24,6 +26,7 @@ the solve of a level of few octs.
 # test: galaxy tier=check timeout=240
 # test: blasts tier=check timeout=240
 # test: ranks tier=check timeout=240 ranks=2
+# test: bench tier=check timeout=300
 import os
 import re
 import sys
@@ -154,6 +157,25 @@ def blasts(v):
     moves_little(v, many_stars('blasts', BLASTS))
 
 
+def bench(v):
+    """To z = 5 on the CPU, and a few steps on the device from there."""
+    ics = ptah.ics_galaxy()
+    if not ics:
+        ptah.skip('there is no mpgrafic for the initial conditions')
+    with open(os.path.join(ptah.ROOT, 'tests', 'bench', 'cases', 'galaxy.nml')) as f:
+        text = f.read()
+    os.makedirs(os.path.join('bench', 'ics'))
+    os.symlink(ics, os.path.join('bench', 'ics', 'ic_galaxy'))
+    ptah.simulate(text, 'bench', settings=['output_params/aout=0.16667'])
+    device = [s for s in SETTINGS if s.startswith('run_params/gpu')] + ['run_params/gpu_fft=.true.']
+    r = ptah.simulate(text, 'bench', settings=device + [
+        'run_params/nrestart=2', 'run_params/nstepmax=43', 'output_params/aout=0.9'])
+    (share,) = [float(x) for x in re.findall(r'([\d.]+) % of the mesh', r.err)]
+    v.same('stars form', 'new stars' in r.err, True)
+    v.same('nothing lacks a kernel', re.findall('no kernel', r.err), [])
+    v.same('%.2f %% of the mesh is at most %g' % (share, MOST), share <= MOST, True)
+
+
 def radiation(v):
     """Nothing of the mesh moves from sub-step to sub-step."""
     text = radiating.namelist(steps=6, every=100, levelmax=5)
@@ -180,7 +202,7 @@ def main():
         radiation(v)
     else:
         ptah.unpack_ics('.', 'ic_32')
-        {'galaxy': galaxy, 'blasts': blasts, 'ranks': two}.get(''.join(sys.argv[1:]), one)(v)
+        {'galaxy': galaxy, 'blasts': blasts, 'ranks': two, 'bench': bench}.get(''.join(sys.argv[1:]), one)(v)
     v.end()
 
 
