@@ -398,8 +398,8 @@ static void test_limits(void)
     mesh_fini(&m);
 }
 
-/* The second solve of a mesh copies its source and norms, and waits only for norms that may end the
- * cycles. */
+/* The second solve of a mesh copies its source and digits of norms, and waits only for norms that
+ * may end the cycles. */
 static void test_copies(void)
 {
     struct mesh m;
@@ -423,7 +423,8 @@ static void test_copies(void)
         waits = dev_counts(d.on.dev).waits - before.waits;
     }
     CHECK(put == rho, "%lld bytes", (long long)(put - rho));
-    CHECK(got == (1 + rep.cycles) * (int64_t)sizeof(struct sum), "%lld bytes", (long long)got);
+    CHECK(got > 0 && got < (1 + rep.cycles) * (int64_t)sizeof(struct sum) / 8, "%lld bytes",
+          (long long)got);
     CHECK(rep.cycles > 2 && waits == 1, "%lld waits", (long long)waits);
     device_close(&d);
     mesh_fini(&m);
