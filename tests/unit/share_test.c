@@ -26,10 +26,12 @@
 enum { UNDER_WAY = 3, ROUNDS = 12, MAX = 700 };
 
 static struct comm c;
+static int lone_from = -1, lone_to; /* unless -1, the only rank that sends, and its destination */
 
 /* Number of values that rank a sends to rank b in an exchange. */
 static size_t amount(int number, int a, int b)
 {
+    if (lone_from >= 0) return a == lone_from && b == lone_to ? MAX : 0;
     uint64_t h = rng_mix((uint64_t)number * 1000003 + (uint64_t)a * 1009 + (uint64_t)b);
     return h % 5 == 0 ? 0 : h % 5 == 1 ? 1 : (h >> 8) % MAX;
 }
@@ -212,6 +214,28 @@ static void with_windows(const char *name)
     CHECK(mem_now() == before, "%zu bytes are left", mem_now() - before);
 }
 
+/* What a rank has posted stays until it has sent it as a gate, although the other ranks of its node
+ * have read all that they need and it begins the next exchange. */
+static void test_posted(void)
+{
+    lone_from = share_gate(c.share, 0, share_nodes(c.share) - 1);
+    lone_to = c.size - 1;
+    const bool late = share_node_of(c.share, c.rank) == 0 && c.rank != lone_from;
+    struct packed p, next;
+    int64_t bad = 0;
+    c.tuner = tuner_new("nodes");
+    if (!late) send(&p, 0); /* the gate cannot send yet: a rank of its node has not posted */
+    comm_barrier(&c);
+    if (late) send(&p, 0), bad += receive(&p);
+    comm_barrier(&c);
+    send(&next, 1);
+    if (!late) bad += receive(&p);
+    bad += receive(&next);
+    CHECK(bad == 0, "%ld of a block that was free too early", (long)bad);
+    tuner_free(&c.tuner);
+    lone_from = -1;
+}
+
 /* Nodes of ranks: at most one message leaves a node for another, whatever their ranks, and the
  * ranks of a node send about as many; values are right with several exchanges in progress. */
 static void test_gates(int ranks)
@@ -229,6 +253,7 @@ static void test_gates(int ranks)
     comm_nodes_whole = 2000;
     test_values("gates, and long parcels point to point");
     comm_nodes_whole = usual;
+    test_posted();
     c.tuner = tuner_new("nodes");
     struct packed p;
     mpicount_reset();
