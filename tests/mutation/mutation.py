@@ -236,7 +236,7 @@ class Worker:
 
     def build_for(self, test):
         """A unit test needs only its own program; other tests need all programs."""
-        path = os.path.join(self.root, 'build', 'tests', test.name.split('@')[0])
+        path = os.path.join(self.root, 'build', 'tests', re.split('[@ ]', test.name)[0])
         relative = os.path.relpath(path, self.root)
         source = os.path.join(self.root, relative[6:] + '.c')
         own = os.path.exists(path) or os.path.exists(source)
