@@ -20,7 +20,7 @@ devices = importlib.util.module_from_spec(importlib.util.spec_from_loader('devic
 LOADER.exec_module(devices)
 
 import ptah  # noqa: E402
-from network import Level  # noqa: E402
+from network import Level, replace  # noqa: E402
 
 LAUNCHES = [('godunov_minmod', 16, 24, 384), ('gas_courant', 512, 8, 4096),
             ('gas_kick', 512, 4, 2048), ('gas_steep', 512, 4, 2048), ('gas_deposit', 512, 8, 4096),
@@ -128,6 +128,11 @@ def law_of_exchange(v):
     clock.work(1e-3)
     clock.exchange(level, 64)
     v.check('an exchange beside work', abs(clock.seconds - 2e-3 - devices.steps.LAUNCH), 1e-12)
+    slow = replace(devices.NETWORK.ideal(), latency=(1e-3, 1e-3))
+    clock = devices.DeviceClock(slow, 8, 'overlap')
+    clock.work(1e-4)
+    clock.exchange(ring(8, 160.0)[5], 64)  # half of the octs are sent
+    v.check('the surface comes first', abs(clock.seconds - 5e-5 - 18e-6 - 1e-3), 1e-12)
 
 
 def law_of_balance(v, case):
