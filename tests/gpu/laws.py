@@ -106,7 +106,7 @@ def law_of_ideal(v, name, case):
 
 
 def law_of_steps(v):
-    """Levels 3, 4, 5 have 1, 1, 2 steps, and levels 4 and 5 are refined in each of their fathers'."""
+    """Levels 3, 4, 5 have 1, 1, 2 steps; 4 and 5 are refined in each step of the level below."""
     case = devices.Case(ring(1, 64.0), **GAS)
     v.same('steps of levels', devices.counts(case, 'GODUNOV', 4), (4, 4 * 64.0))
     v.same('steps with a refinement', devices.counts(case, 'REFINE', 4), (2, 2 * 64.0))
