@@ -6,7 +6,8 @@
  * axis, since most cubes share their coordinates with recent ones. Their masses are collected in a
  * block of the mesh, which is added to the mesh when the next cube is beyond it: the cells of an
  * oct and most of their neighbours share one. Cubes of at most half a mesh cell reach four cells
- * along each axis, the same for all cubes in that half: such a run of cubes is added in registers.
+ * along each axis, the same for all cubes in that half: such a run of cubes is added in registers
+ * where these hold a row (pk.rows).
  * The bits are those of one cube and one cell at a time.
  *
  * Threads divide the cubes. A lock for each narrow band of rows along y protects the meshes; blocks
@@ -208,16 +209,9 @@ static inline window8 in_rows(const struct block *b, const struct small *x)
 static const window8 SHIFT = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52,
                               0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52};
 
-/* Whether eight cells are one vector of the processor. Otherwise whole rows would take more time
- * than the waits for stores. */
-#ifdef __AVX512F__
-enum { WIDE = 1 };
-#else
-enum { WIDE = 0 };
-#endif
-
-/* Adds n[2] planes of n[1] rows of n[0] <= ROW cells. */
-static inline __attribute__((always_inline)) void add_box(const int n[3], double mass,
+/* Adds n[2] planes of n[1] rows of n[0] <= ROW cells, whole rows if wide_rows. */
+static inline __attribute__((always_inline)) void add_box(const int n[3], bool wide_rows,
+                                                          double mass,
                                                           const struct small *const r[3],
                                                           struct block *b)
 {
@@ -232,7 +226,7 @@ static inline __attribute__((always_inline)) void add_box(const int n[3], double
         for (int j = 0; j < n[1]; j++) {
             const double m = part * r[1]->w[j];
             int64_t *cell = (int64_t *)&row[j] + at;
-            if (WIDE) {
+            if (wide_rows) {
                 row[j] += (long8)(m * wide + SHIFT) - (long8)SHIFT;
                 continue;
             }
@@ -242,12 +236,18 @@ static inline __attribute__((always_inline)) void add_box(const int n[3], double
     }
 }
 
-static void add_rows(double mass, const struct small *const r[3], struct block *b)
+static void add_rows(bool wide, double mass, const struct small *const r[3], struct block *b)
 {
-    if (r[0]->n == 4 && r[1]->n == 4 && r[2]->n == 4)
-        add_box((const int[3]){4, 4, 4}, mass, r, b);
+    const int four[3] = {4, 4, 4}, n[3] = {r[0]->n, r[1]->n, r[2]->n};
+    const bool fours = n[0] == 4 && n[1] == 4 && n[2] == 4;
+    if (wide && fours)
+        add_box(four, true, mass, r, b);
+    else if (wide)
+        add_box(n, true, mass, r, b);
+    else if (fours)
+        add_box(four, false, mass, r, b);
     else
-        add_box((const int[3]){r[0]->n, r[1]->n, r[2]->n}, mass, r, b);
+        add_box(n, false, mass, r, b);
 }
 
 /* ---- runs of cubes that reach the same cells, four along each axis ---- */
@@ -286,7 +286,7 @@ static void end_run(const struct pk *p, const struct crew *crew, int h)
     if (!u->n) return;
     enter(p, crew, b, u->mass, u->at[0].r);
     if (u->n == 1)
-        add_rows(u->at[0].mass, u->at[0].r, b);
+        add_rows(true, u->at[0].mass, u->at[0].r, b);
     else
         for (int k = 0; k < 4; k++) add_plane(u, k, b);
     u->n = 0;
@@ -317,12 +317,12 @@ static bool add_small(const struct pk *p, const struct crew *crew, const struct 
     const struct small *const r[3] = {&k[0]->at[h], &k[1]->at[h], &k[2]->at[h]};
     const int n[3] = {r[0]->n, r[1]->n, r[2]->n};
     if (n[0] > ROW || n[1] > ROW || n[2] > ROW || !(fabs(mass) < 0x1p50)) return false;
-    if (WIDE && n[0] == 4 && n[1] == 4 && n[2] == 4) {
+    if (p->rows && n[0] == 4 && n[1] == 4 && n[2] == 4) {
         join_run(p, crew, r, mass, h, mesh);
         return true;
     }
     enter(p, crew, &crew->block[h], mesh, r);
-    add_rows(mass, r, &crew->block[h]);
+    add_rows(p->rows, mass, r, &crew->block[h]);
     return true;
 }
 

@@ -19,6 +19,7 @@ struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, dou
     p->c = c;
     p->par = *par;
     p->nmesh = nmesh;
+    p->rows = PK_ROWS;
     p->fft = fft_new(c, par->n);
     p->pitch = (size_t)par->n + PK_PAD;
     p->plane = (size_t)p->fft->count[1] * p->pitch + WINDOW_REACH * PK_PAD + PK_PAD;

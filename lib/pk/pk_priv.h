@@ -15,6 +15,14 @@
  * images at the end. */
 enum { PK_PAD = 8, PK_BEFORE = 2, PK_AFTER = 4 }; /* padding between two rows: one cache line */
 
+/* Whether eight cells are one vector of the processor. Otherwise whole rows would take more time
+ * than the waits for stores. */
+#ifdef __AVX512F__
+enum { PK_ROWS = 1 };
+#else
+enum { PK_ROWS = 0 };
+#endif
+
 struct pk {
     const struct comm *c;
     struct pk_par par;
@@ -30,6 +38,7 @@ struct pk {
     double max, taken; /* total announced in pk_new; Σ |m| assigned to this rank's block */
     struct sum m[PK_MESHES], m2[PK_MESHES]; /* Σ m of all items, Σ m² of points; of this rank */
     unsigned sampled;                       /* set of meshes with samples */
+    bool rows;     /* cubes are added by whole rows of a block, and in runs: PK_ROWS */
     size_t room;   /* capacity in doubles per axis, for weights of the widest cube of a batch */
     int64_t items; /* capacity of the sorting buffers in points: cells and masses, tiles, order */
     window4 *cell;
