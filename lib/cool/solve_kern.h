@@ -143,11 +143,17 @@ VEC_INLINE struct original_now original_step(vec T2, vec t, vec total, vec min, 
 
 #ifdef VEC_ONE
 
-/* Whether a place exists; notes that it is read. */
+/* Whether a place exists; notes that it is read. Many threads may do so at the same time, while
+ * others ask for a place that does not exist. */
 PTAH_HD_FN bool table_has(const struct table_there *t, int place)
 {
-    const int32_t is = t->state[place];
-    if (is == PLACE_THERE) t->state[place] = PLACE_READ;
+#if defined(__CUDACC__)
+    const int32_t is = *(volatile int32_t *)&t->state[place];
+    if (is == PLACE_THERE) *(volatile int32_t *)&t->state[place] = PLACE_READ;
+#else
+    const int32_t is = __atomic_load_n(&t->state[place], __ATOMIC_RELAXED);
+    if (is == PLACE_THERE) __atomic_store_n(&t->state[place], PLACE_READ, __ATOMIC_RELAXED);
+#endif
     return is >= PLACE_THERE;
 }
 

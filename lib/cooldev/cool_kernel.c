@@ -66,7 +66,8 @@ KERNEL(table_put, struct table_put_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, DEV_THREADS) {
         const int k = b->index * DEV_THREADS + t;
         if (k < a->nodes) node_put(a, k);
-        if (k < a->places) a->state[a->place[k]] = PLACE_THERE;
+        if (k < a->places && a->state[a->place[k]] < PLACE_THERE) /* those that were read stay so */
+            a->state[a->place[k]] = PLACE_THERE;
     }
 }
 

@@ -1,6 +1,6 @@
 /* cooldev: see cooldev.h. The table of rates (cool/table.h) has 16 000 nodes, of which the gas of a
- * run reads a few hundred at an expansion factor. The device has those that cells have asked for:
- * a cell that needs another one stays as it is, asks, and is cooled again when the host has
+ * run reads one or two thousand at an expansion factor. The device has those that cells have asked
+ * for: a cell that needs another one stays as it is, asks, and is cooled again when the host has
  * computed and sent it. Nodes that were read at the expansion factor before are sent without being
  * asked for, so that most levels are cooled by one launch. What is sent of a node are the bytes
  * that differ from those of the expansion factor before (kernels.h). */
@@ -14,8 +14,8 @@
 #include "oct/field_sets.h"
 
 enum {
-    CHUNK = 1024 /* nodes sent at a time */,
-    SHORT = 31 /* places that come with their number */
+    CHUNK = 1024, /* nodes sent at a time */
+    SHORT = 31    /* places that come with their number */
 };
 
 struct cooldev {
@@ -148,7 +148,7 @@ static unsigned char *node_pack(double has[NODE_NUMBERS], const struct table_nod
     return to;
 }
 
-/* Nodes `first` … of the list, and the places. */
+/* Sends nodes of the list from `first` on, at most CHUNK, and the places. */
 static void parcel_send(struct cooldev *d, const struct cool_table *t, const struct places *nodes,
                         int first, const struct places *there)
 {

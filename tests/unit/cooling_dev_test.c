@@ -464,6 +464,39 @@ static void test_changes(void)
     mesh_fini(&m);
 }
 
+static int64_t rounds(const struct there *t)
+{
+    int64_t n = 0;
+    const struct dev_launches *k;
+    for (int i = 0; (k = dev_launches(t->on.dev, i)); i++)
+        if (strcmp(k->kernel, "gas_cool") == 0) n += k->launches;
+    return n;
+}
+
+/* All that cells read goes ahead of them to the next expansion factor, even if it was sent again as
+ * the neighbour of something else: then one launch cools the same gas. */
+static void test_reads(void)
+{
+    struct mesh m;
+    struct there t;
+    build(&m);
+    fill(&m, false);
+    CHECK(open_dev(&t, &m, 1, 0) == OK);
+    struct term_run r = run_of(&m, TOP, 1e13);
+    CHECK(term_cooling.device->apply(&r, t.cooling) == OK);
+    const int64_t first = rounds(&t);
+    CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
+    fill(&m, false);
+    cool_set(rates, 1 - 1e-9);
+    CHECK(term_cooling.device->apply(&r, t.cooling) == OK);
+    CHECK(first > 3 && rounds(&t) - first == 1, "%lld, then %lld", (long long)first,
+          (long long)(rounds(&t) - first));
+    CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
+    cool_set(rates, 1);
+    close_dev(&t);
+    mesh_fini(&m);
+}
+
 /* If memory does not suffice, the gas is unchanged. */
 static void test_limits(void)
 {
@@ -505,6 +538,7 @@ int main(void)
     test_lacks();
     test_copies();
     test_changes();
+    test_reads();
     test_limits();
     cool_free(rates);
     mem_free(par);
