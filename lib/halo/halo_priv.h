@@ -7,14 +7,14 @@
 #include "halo/halo.h"
 #include "tree/tree.h"
 
-/* Distribution of the bodies over ranks: a body is at most `margin` outside of the domain of its
- * rank. */
+/* Distribution of dark matter over ranks: a particle is at most `margin` outside of the domain of
+ * its rank. Other bodies are where halos need them. */
 struct halo_space {
     const struct comm *c;
-    struct domain *domain; /* decomposition of the bodies; NULL: one rank */
+    struct domain *domain; /* decomposition of dark matter; NULL: one rank */
     bool periodic[3];
     double margin;
-    double lo[3], hi[3];          /* bounding box of this rank's bodies */
+    double lo[3], hi[3];          /* bounding box of this rank's dark matter */
     double lightest;              /* lowest mass of dark matter */
     double density[HALO_SPHERES]; /* masses per volume of the box; NAN: unknown */
     double quantum;               /* unit of halo_mass: all masses are below 2^126 units */

@@ -47,13 +47,13 @@ void halo_nearby_mark(struct halo_nearby *q, const struct halo_space *s, const d
         lo[k] = s->periodic[k] ? (int64_t)low : bounded(low);
         hi[k] = s->periodic[k] ? (int64_t)fmin(high, low + SIDE - 1) : bounded(high);
     }
+    uint64_t row[SIDE / 64] = {0};
+    for (int64_t a = lo[0]; a <= hi[0]; a++) row[(a & (SIDE - 1)) >> 6] |= (uint64_t)1 << (a & 63);
     for (int64_t c = lo[2]; c <= hi[2]; c++)
-        for (int64_t b = lo[1]; b <= hi[1]; b++)
-            for (int64_t a = lo[0]; a <= hi[0]; a++) {
-                const int64_t i = (a & (SIDE - 1)) +
-                                  SIDE * ((b & (SIDE - 1)) + SIDE * (c & (SIDE - 1)));
-                q->marked[i >> 6] |= (uint64_t)1 << (i & 63);
-            }
+        for (int64_t b = lo[1]; b <= hi[1]; b++) {
+            const int64_t i = (b & (SIDE - 1)) + SIDE * (c & (SIDE - 1));
+            for (int w = 0; w < SIDE / 64; w++) q->marked[i * (SIDE / 64) + w] |= row[w];
+        }
 }
 
 /* ---- bodies ---- */

@@ -1,4 +1,4 @@
-/* halo/spread: distributes the bodies over the ranks by a decomposition of its own, with equal
+/* halo/spread: distributes bodies over the ranks by a decomposition of its own, with equal
  * numbers of particles of dark matter: bodies read from files are on any rank, and those of a run
  * are balanced by other costs. Bodies are sent in batches, so that few are in memory twice. */
 #include <string.h>
@@ -121,8 +121,8 @@ static void add_rank(struct rank_list *l, int rank)
     l->rank[at] = rank;
 }
 
-/* A sphere inside the bounding box of this rank's bodies, which its domain contains, overlaps no
- * other rank. */
+/* A sphere inside the bounding box of this rank's dark matter, which its domain contains, overlaps
+ * no other rank. */
 void halo_ranks_near(const struct halo_space *s, const double x[3], double radius,
                      struct rank_list *out, struct rank_list *scratch)
 {
