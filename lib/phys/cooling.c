@@ -47,7 +47,7 @@ struct job {
 enum { BLOCK_METAL = GAS_SCALARS, BLOCK_DELAY, BLOCK_FIELDS };
 
 /* A block of leaf cells, used up to the next multiple of VEC. beside: energy that is neither
- * kinetic nor internal. The numbers of cells that the mesh does not have stay 0. */
+ * kinetic nor internal. Rows of variables that the mesh lacks stay 0. */
 struct block {
     struct solve_cells cells;
     int nfield, field[BLOCK_FIELDS], as[BLOCK_FIELDS]; /* variable of the mesh, row of `gas` */

@@ -35,21 +35,21 @@ static struct blast blast_of(const struct term_run *r, int64_t i)
     return b;
 }
 
-/* Debris that are due; other particles with negative ids are none. */
+/* Debris that are due. Their ids are negative: a particle of the family without is none. */
 static int64_t find_due(const struct term_run *r, int64_t **at)
 {
-    enum { ANY_TAG = -1 };
     const struct parts *p = r->parts;
     const double last = star_birth(r, r->par->physics.t_sne * CGS_MYR),
                  birth[2] = {-HUGE_VAL, last};
     int64_t all, n = 0;
-    *at = stars_born(r, FAM_DEBRIS, ANY_TAG, birth, &all);
+    *at = stars_born(r, FAM_DEBRIS, STAR_NO_TAG, birth, &all);
     for (int64_t k = 0; k < all; k++)
         if (p->birth[(*at)[k]] < last && p->id[(*at)[k]] < 0) (*at)[n++] = (*at)[k];
     return n;
 }
 
-/* Removes particles, for which all come from a device: none can be removed there. */
+/* Removes particles. A device cannot do so: if there are any to remove, all particles come to the
+ * host first. */
 static void remove_due(const struct term_run *r, int64_t n, const int64_t *at)
 {
     if (r->few && n > 0) {

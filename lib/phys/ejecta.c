@@ -72,9 +72,8 @@ static bool find_of(const struct term_run *r, int64_t i, struct due *due)
 /* All stars; those that have changed return to where they were. */
 static void find_due(const struct term_run *r, struct due *due)
 {
-    enum { ANY_TAG = -1 };
     const double ever[2] = {-HUGE_VAL, HUGE_VAL};
-    int64_t stars, n = 0, *at = stars_born(r, FAM_STAR, ANY_TAG, ever, &stars);
+    int64_t stars, n = 0, *at = stars_born(r, FAM_STAR, STAR_NO_TAG, ever, &stars);
     for (int k = 0; k < 2; k++)
         due->of[k] = mem_new(sizeof *due->of[k] * (size_t)stars + 1, "yields");
     for (int64_t k = 0; k < stars; k++)

@@ -94,7 +94,8 @@ struct star_event star_event(const struct term_run *r, int kind, const struct le
 #define STAR_LOG "stars.txt" /* file in the current directory */
 /* Appends the events of all ranks to STAR_LOG, sorted by id. (collective) */
 MUST_USE enum err star_log(const struct term_run *r, int64_t n, struct star_event *e);
-enum { STAR_EXPLODED = 1 }; /* tag of a star that has exploded */
+/* tag of a star that has exploded; no tag, which is an int8_t, for stars_born */
+enum { STAR_EXPLODED = 1, STAR_NO_TAG = 256 };
 /* Supernovae in a step of this level, or in the last coarse step. */
 struct star_deaths {
     double first, last; /* birth times of exploding stars: first < birth <= last */
@@ -110,8 +111,9 @@ struct star_deaths star_deaths(const struct term_run *r);
 double star_ejecta(const struct star_deaths *d, double mass);
 bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i);
 /* Particles of the level, or at a coarse step of all levels, of this family, with another tag than
- * `other`, born after birth[0] and not after birth[1]: their indices in ascending order, FREE.
- * Where particles are on a device, their columns come to the host. */
+ * `other` (STAR_NO_TAG: with any tag), born after birth[0] and not after birth[1]: their indices in
+ * ascending order, FREE. Where particles are on a device, their columns come to the host; a caller
+ * that changes them sends them back (part_dev_few_send). */
 int64_t *stars_born(const struct term_run *r, enum part_family family, int other,
                     const double birth[2], int64_t *n);
 /* Stars for which star_due holds, likewise. */

@@ -200,6 +200,7 @@ static enum err term_apply(const struct term_run *r, const struct term *t, bool 
 {
     int first = r->level, last = r->stage == TERM_LEVEL ? r->level : r->mesh->levelmax;
     BUG_ON(t->writes & ~(field_set)(GAS | PARTS));
+    BUG_ON(r->mirror && t->ghosts); /* the host's rows may be stale */
     timer_start(t->name);
     for (int l = first; l <= last; l++) {
         fill_stale(r, l, t->ghosts);

@@ -75,7 +75,8 @@ struct term {
     enum err (*apply)(const struct term_run *r, bool *changed);
     const struct term_device *device; /* device version; NULL: host only */
     /* `apply` works where fields and particles are, by sparse/rows.h and part/part_dev.h, if the
-     * run gives a mirror: it brings the rows that it needs and sends what it changes. */
+     * run gives a mirror: it brings the rows that it needs and sends what it changes. Such a term
+     * has no `ghosts`, which would be filled from the host's rows. */
     bool sparse;
     /* Maximum next step of level r->level for this rank's own cells and particles of that level
      * (HUGE_VAL: any); r->dt is the last step. Runs on the host, where the fields of `reads` are.
