@@ -264,14 +264,16 @@ def disk_full():
 
 
 def order(ranks):
-    """The disk of the last rank is slow: the run continues meanwhile, for several coarse steps; the
-    checkpoint gets its name after all syncs, and none if the last sync fails."""
+    """The disk of the last rank is slow, until the log tells of the second coarse step after the
+    checkpoint: the run continues meanwhile; the checkpoint gets its name after all syncs, and none
+    if the last sync fails."""
     v = ptah.Verdict()
     s = Scenario('late', ranks)
     s.argv.remove('-q')
     s.argv = ['run_params/nstepmax=5' if a == 'run_params/nstepmax=4' else a for a in s.argv]
     rank, log, slow = ranks - 1, os.path.abspath('order'), 0.05 if ranks == 1 else 0.25
-    env = s.trouble(0, 'kill', rank, log, slow=slow)
+    told = os.path.abspath('told')
+    env = s.trouble(0, 'kill', rank, log, slow=told)
     p = subprocess.Popen(s.argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                          env={**os.environ, **ptah.ENVIRONMENT, **env})
     lines, named = [], None
@@ -279,6 +281,8 @@ def order(ranks):
         lines.append(line)
         if 'Main step=      3' in line:  # the coarse step that begins with the checkpoint
             named = os.path.exists(os.path.join(OUT, 'output_00003'))
+        if 'Main step=      4' in line:
+            open(told, 'w').close()
     found, said = digests(OUT), ''.join(lines)
     with open(log) as f:
         lines = [line.split() for line in f]

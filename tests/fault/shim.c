@@ -9,7 +9,8 @@
  *                 short  of a write, half is done; other calls are left alone
  *                 EINTR  write and fsync only; ENOSPC EDQUOT EIO: the call fails
  *     FAULT_LAST  1: all later calls fail as well
- *     FAULT_SLOW  seconds that each fsync takes longer
+ *     FAULT_SLOW  seconds that each fsync takes longer, or a file that it waits for, all of
+ *                 them no longer than 30 s
  *     FAULT_RANK  of MPI, whose calls count
  *     FAULT_ROOM  bytes that file systems have left
  *     FAULT_LOG   file that gets the number and name of each call
@@ -165,11 +166,20 @@ int dup(int fd)
     return opened(real(fd), IS_OURS(fd));
 }
 
+static void wait_for(const char *path)
+{
+    static _Atomic int turns;
+    while (access(path, F_OK) != 0 && ++turns < 30000) usleep(1000);
+}
+
 int fsync(int fd)
 {
     REAL(fsync);
-    double slow = IS_OURS(fd) ? strtod(get("FAULT_SLOW"), NULL) : 0;
-    if (slow > 0) usleep((useconds_t)(1e6 * slow));
+    const char *slow = IS_OURS(fd) ? get("FAULT_SLOW") : "";
+    if (*slow == '/')
+        wait_for(slow);
+    else if (strtod(slow, NULL) > 0)
+        usleep((useconds_t)(1e6 * strtod(slow, NULL)));
     WHOLE(IS_OURS(fd), "fsync", "", real(fd));
 }
 
