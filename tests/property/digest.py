@@ -7,8 +7,8 @@ sizes, or domains.
                                 levels), finer (particles on a base mesh of eight cells each), field
                                 (sedov with a magnetic field and pressure_fix), magnetic (gas with
                                 a magnetic field, 3 levels), galaxy (gas that cools, stars,
-                                supernovae, black holes), blasts and momentum (other supernovae) or
-                                criteria (galaxy with the Jeans criterion);
+                                supernovae, black holes), blasts, momentum and yields (other
+                                supernovae) or criteria (galaxy with the Jeans criterion);
                                 VARIANTS: few, short, tiles, ghosts, transports, windows, device,
                                 devices, choice, full, mixed, fft or all
 
@@ -59,6 +59,11 @@ exchange old, a loop order that follows the particles' arrival.
 # test: galaxy device tier=check timeout=240 ranks=3
 # test: blasts device tier=check timeout=240 ranks=3
 # test: momentum device tier=check timeout=240 ranks=3
+# test: yields device tier=check timeout=240 ranks=3
+# test: blasts mixed tier=check timeout=240 ranks=3
+# test: momentum mixed tier=check timeout=240 ranks=3
+# test: blasts full tier=check timeout=240 ranks=2
+# test: momentum full tier=check timeout=240 ranks=2
 # test: criteria device tier=check timeout=240 ranks=3
 # test: galaxy choice tier=check timeout=240 ranks=3
 # test: galaxy full tier=check timeout=240 ranks=2
@@ -90,6 +95,17 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
+import yields  # noqa: E402
+
+
+def edited(text, *changes):
+    """The text with other parts: each of these must be there once."""
+    for what, to in changes:
+        if text.count(what) != 1:
+            raise SystemExit('%r is %d times in a namelist' % (what, text.count(what)))
+        text = text.replace(what, to)
+    return text
+
 
 SEDOV = """
 &RUN_PARAMS
@@ -248,14 +264,14 @@ interpol_type=0
 """
 
 # Dark matter alone, on a base mesh finer than the files.
-FINER = re.sub('m_refine=.*', 'm_refine=0.7,1.0,1.0', re.sub('\nhydro=.*', '', COSMO)).replace(
-    'levelmin=5', 'levelmin=6')
+FINER = edited(COSMO, ('m_refine=4.0,0.9,0.3', 'm_refine=0.7,1.0,1.0'), ('\nhydro=.true.', ''),
+               ('levelmin=5', 'levelmin=6'))
 
 # A blast in a magnetic field.
-FIELD = SEDOV.replace('levelmax=7', 'levelmax=6').replace('nstepmax=9', 'nstepmax=6') \
-    .replace('foutput=8', 'foutput=5').replace('hydro=.true.', 'hydro=.true.\nmhd=.true.') \
-    .replace("riemann='hllc'", "riemann='hlld'\nriemann2d='hlld'") \
-    .replace('d_region', 'a_region=0.4,0.4\nb_region=-0.7,-0.7\nc_region=0.2,0.2\nd_region')
+FIELD = edited(SEDOV, ('levelmax=7', 'levelmax=6'), ('nstepmax=9', 'nstepmax=6'),
+               ('foutput=8', 'foutput=5'), ('hydro=.true.', 'hydro=.true.\nmhd=.true.'),
+               ("riemann='hllc'", "riemann='hlld'\nriemann2d='hlld'"),
+               ('d_region', 'a_region=0.4,0.4\nb_region=-0.7,-0.7\nc_region=0.2,0.2\nd_region'))
 
 # Gas that cools, stars and their supernovae, and black holes that grow and heat the gas.
 GALAXY = """
@@ -353,33 +369,45 @@ mass_threshold=1
 /
 """
 
-# Stars whose debris become blast waves; others push the gas around.
-BLASTS = GALAXY.replace('sink=.true.\n', '').replace('nstepmax=3', 'nstepmax=5') \
-    .replace('foutput=2', 'foutput=4').replace('t_sne=0.05', 't_sne=0.02\nf_w=2.0\nf_ek=0.7') \
-    .replace('delayed_cooling=.true.', 'rbubble=6.0')
-MOMENTUM = BLASTS.replace('f_w=2.0\nf_ek=0.7', 'momentum_feedback=1\nmass_gmc=1e3')
+# Stars whose debris become blast waves; others push the gas around, or return mass by a table.
+BLASTS = edited(GALAXY, ('sink=.true.\n', ''), ('nstepmax=3', 'nstepmax=5'),
+                ('foutput=2', 'foutput=4'), ('t_sne=0.05', 't_sne=0.02\nf_w=2.0\nf_ek=0.7'),
+                ('delayed_cooling=.true.', 'rbubble=6.0'))
+MOMENTUM = edited(BLASTS, ('f_w=2.0\nf_ek=0.7', 'momentum_feedback=1\nmass_gmc=1e3'))
+YIELDS = edited(BLASTS, ('eta_sn=0.2\nyield=0.1\nt_sne=0.02\nf_w=2.0\nf_ek=0.7\n', ''),
+                ('rbubble=6.0\nt_diss=20\n/\n', """rbubble=6.0
+/
+&PHYSICS_PARAMS
+eps_sn1=1.0
+eps_sn2=1.0
+f_w=2.0
+f_ek=0.7
+yieldtablefilename='../table.txt'
+/
+"""))
 
 # Criteria of gas alone: the Jeans length, gradients.
-CRITERIA = GALAXY.replace('err_grad_d=0.4', 'err_grad_d=0.8\njeans_refine=6.0,3.0')
+CRITERIA = edited(GALAXY, ('err_grad_d=0.4', 'err_grad_d=1.15\njeans_refine=6.0,7.0'))
 
-CASES = {'galaxy': GALAXY, 'blasts': BLASTS, 'momentum': MOMENTUM, 'criteria': CRITERIA,
-         'magnetic': FIELD, 'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING,
-         'collapse': COLLAPSE, 'finer': FINER}
+CASES = {'galaxy': GALAXY, 'blasts': BLASTS, 'momentum': MOMENTUM, 'yields': YIELDS,
+         'criteria': CRITERIA, 'magnetic': FIELD, 'sedov': SEDOV, 'cosmo': COSMO,
+         'cooling': COOLING, 'collapse': COLLAPSE, 'finer': FINER}
 # tests/gpu/run sets cuda
 DEVICE = os.environ.get('PTAH_TEST_DEVICE', 'host')
 # Dark matter alone, with two levels of cells.
-DARK = COSMO.replace('hydro=.true.', 'hydro=.false.').replace('levelmax=8', 'levelmax=6') \
-    .replace('m_refine=4.0,0.9,0.3', 'm_refine=1.5').replace('nstepmax=13', 'nstepmax=7') \
-    .replace('foutput=12', 'foutput=6')
+DARK = edited(COSMO, ('hydro=.true.', 'hydro=.false.'), ('levelmax=8', 'levelmax=6'),
+              ('m_refine=4.0,0.9,0.3', 'm_refine=1.5'), ('nstepmax=13', 'nstepmax=7'),
+              ('foutput=12', 'foutput=6'))
 CASES['dark'] = DARK
-CASES['field'] = SEDOV.replace('hydro=.true.', 'hydro=.true.\nmhd=.true.').replace(
-    "slope_type=1\nriemann='hllc'",
-    "slope_type=2\nriemann='hlld'\nriemann2d='hlld'\npressure_fix=.true.\nbeta_fix=0.5").replace(
-    'p_region=1e-2,4e2',
-    'p_region=1e-2,4e2\nA_region=0.3,0.3\nB_region=0.2,0.2\nC_region=-0.1,-0.1')
+CASES['field'] = edited(
+    SEDOV, ('hydro=.true.', 'hydro=.true.\nmhd=.true.'),
+    ("slope_type=1\nriemann='hllc'",
+     "slope_type=2\nriemann='hlld'\nriemann2d='hlld'\npressure_fix=.true.\nbeta_fix=0.5"),
+    ('p_region=1e-2,4e2',
+     'p_region=1e-2,4e2\nA_region=0.3,0.3\nB_region=0.2,0.2\nC_region=-0.1,-0.1'))
 # Gas that cools by terms with device kernels.
-CASES['cool'] = COOLING.replace('self_shielding=.true.', 'self_shielding=.false.') \
-    .replace('n_star=1.', 'n_star=1.\ng_star=2.')
+CASES['cool'] = edited(COOLING, ('self_shielding=.true.', 'self_shielding=.false.'),
+                       ('n_star=1.', 'n_star=1.\ng_star=2.'))
 # (ranks, threads, ordering, nremap, tile_depth[, transport[, windows]]); the first variant is the
 # reference. windows: ranks of a node, 0: all, or off (exchange_shared)
 VARIANTS = {
@@ -403,6 +431,7 @@ VARIANTS['fft'] = VARIANTS['device'][:1] + [
 # ranks: device memory in kB; some ranks run out of memory before others, or alone
 FULL = {'sedov': {1: '7000', 2: '5000'}, 'field': {1: '25000', 2: '23000'},
         'dark': {1: '6300', 2: '3800'}, 'galaxy': {1: '7000', 2: '4500'},
+        'blasts': {1: '7000', 2: '4500'}, 'momentum': {1: '7000', 2: '4500'},
         'collapse': {2: '5000', 3: '2600'}, 'cosmo': {2: '9000', 3: '8000'}}
 VARIANTS['mixed'] = [v for v in VARIANTS['device'] if len(v) < 8 or v[0] > 1]
 # with the number of devices
@@ -442,6 +471,17 @@ def starved(folder):
                 'export PTAH_DEVICE_KB=%d\nexec "%s" "$@"\n' % (ALONE, ptah.program('simulate')))
     os.chmod(path, 0o755)
     return os.path.dirname(path)
+
+
+# cases in which stars must explode
+EXPLODE = ('galaxy', 'blasts', 'momentum', 'yields')
+
+
+def without_jeans(reference):
+    """Whether the reference has cells that only the Jeans criterion refines."""
+    text = edited(CRITERIA, ('jeans_refine=6.0,7.0\n', ''))
+    r = ptah.simulate(text, 'without', 1, 1, ['run_params/nremap=0'])
+    return ptah.digest(r.outputs[-1]) != reference
 
 
 def run_variant(case, variant, which):
@@ -485,6 +525,8 @@ def run_variant(case, variant, which):
     if which == 'mixed' and seed is not None:
         os.environ['PTAH_TEST_BIN'] = starved(folder)
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings, env=env)
+    if case in EXPLODE and 'Supernovae: ' not in r.err:
+        raise SystemExit('no star explodes')
     # only for runs that are long enough
     timed = which == 'choice' and seed == 0 and case in ('sedov', 'cosmo')
     if timed and not re.search(r'^ gpu_auto_tune: all: .* with it on the device, ', r.err, re.M):
@@ -507,6 +549,8 @@ def main():
                         if len(v) < 8 or (v[7] and v[0] in FULL.get(case, ()))]
     if 'initfile' in CASES[case]:
         ptah.unpack_ics('.', 'ic_32')
+    if case == 'yields':
+        yields.table('table.txt')
     v = ptah.Verdict()
     reference = None
     for variant in VARIANTS[which]:
@@ -520,10 +564,12 @@ def main():
             levels = [l for l in octs if octs[l] and 8 ** (l - 1) != octs[l]]
             print('     octs a level %s' % octs)
             fewer = {'finer': 1, 'dark': 1, 'magnetic': 2, 'galaxy': 1, 'blasts': 1, 'momentum': 1,
-                     'criteria': 1}
+                     'yields': 1, 'criteria': 1}
             v.same('partial levels in use', len(levels) >= fewer.get(case, 3), True)
             v.same('checkpoints', len(digests), 2)
             v.same('the digests of the checkpoints differ', digests[0] != digests[1], True)
+            if case == 'criteria':
+                v.same('the Jeans criterion refines cells', without_jeans(digests[-1]), True)
             continue
         for number, (a, b) in enumerate(zip(digests, reference), 1):
             v.same('%s: lines of digest %d that differ' % (name, number), ptah.changed(a, b), [])

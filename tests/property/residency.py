@@ -70,7 +70,7 @@ def one(v):
 
 
 # Stars form early, and two sinks are there from the beginning.
-GALAXY = digest.CASES['cosmo'].replace('hydro=.true.', 'hydro=.true.\nsink=.true.') + """
+GALAXY = digest.edited(digest.CASES['cosmo'], ('hydro=.true.', 'hydro=.true.\nsink=.true.')) + """
 &COOLING_PARAMS
 cooling=.true.
 metal=.true.
@@ -117,8 +117,9 @@ SINKS = ''.join('1e-5 %g %g 0.05 0 0 0 0 0 0 0 0\n' % (x, -x) for x in (-0.2, 0.
 
 
 # Supernovae give momentum to the cells around them.
-BLASTS = re.sub('&SINK_PARAMS.*', '', GALAXY.replace('sink=.true.', ''), flags=re.S) \
-    .replace('t_sne=5', 't_sne=5\nmomentum_feedback=1').replace('delayed_cooling=.true.\n', '')
+BLASTS = digest.edited(GALAXY[:GALAXY.index('&SINK_PARAMS')], ('\nsink=.true.', ''),
+                       ('t_sne=5', 't_sne=5\nmomentum_feedback=1'),
+                       ('delayed_cooling=.true.\n', ''))
 
 
 def many_stars(folder, text):
