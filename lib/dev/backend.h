@@ -22,6 +22,8 @@ struct dev_ops {
                   char why[DEV_WHY]);
     void (*close)(void *dev);
     int (*processors)(const void *dev);
+    /* number of blocks of a kernel of dev/stages.h that run at the same time; 0: it cannot run */
+    int (*together)(void *dev, void *stream, const struct dev_kernel *k);
     void *(*alloc)(void *dev, size_t bytes, const char *name); /* NULL: out of memory */
     void (*release)(void *dev, void *p, size_t bytes);         /* bytes as in alloc */
     void *(*stream_new)(void *dev);

@@ -280,6 +280,22 @@ static void cuda_launch(void *dev, void *stream, const struct dev_kernel *k, int
     d->timed = new struct timed(t);
 }
 
+/* The driver answers by admitting a launch without stages or not. It knows more than an occupancy
+ * calculation, as a debugger or a service may have reserved multiprocessors. */
+static int cuda_together(void *dev, void *stream, const struct dev_kernel *k)
+{
+    static const char args[4096] = {0}; /* no stages */
+    const struct cuda_dev *d = (const struct cuda_dev *)dev;
+    int can = 0, n = d->processors;
+    cudaError_t e = cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, d->number);
+    if (e != cudaSuccess || !can || d->error != cudaSuccess || k->args > sizeof args) return 0;
+    while (n > 0 && k->cuda(stream_of(stream), (unsigned)n, args) != (int)cudaSuccess) {
+        cudaGetLastError(); /* clears the error, which is not sticky */
+        n /= 2;
+    }
+    return n;
+}
+
 /* Workspace of at least this many bytes for the next operation of the stream; it only grows. */
 static void *scratch(void *dev, void *stream, size_t bytes)
 {
@@ -363,6 +379,7 @@ extern "C" const struct dev_ops dev_ops_cuda = {
     .open = cuda_open,
     .close = cuda_close,
     .processors = cuda_processors,
+    .together = cuda_together,
     .alloc = cuda_alloc,
     .release = cuda_release,
     .stream_new = cuda_stream_new,

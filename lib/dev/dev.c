@@ -13,7 +13,8 @@
 enum {
     DEV_LAUNCHES = 2048, /* maximum kernels times sizes */
     DEV_SLOTS = 4096,    /* size of the hash table of launches, a power of two */
-    DEV_NAMES = 64       /* maximum array names */
+    DEV_NAMES = 64,      /* maximum array names */
+    DEV_STAGED = 8       /* maximum kernels of stages */
 };
 
 /* Record of an array in device memory. */
@@ -39,6 +40,10 @@ struct dev {
     struct dev_launches launches[DEV_LAUNCHES];
     int16_t slot[DEV_SLOTS]; /* hash table of 1 + index in launches */
     int nlaunches;
+    struct {
+        const struct dev_kernel *kernel;
+        int blocks;
+    } together[DEV_STAGED]; /* answers of the back end; NULL: none yet */
 };
 
 struct dev_stream {
@@ -130,7 +135,7 @@ struct dev_count dev_counts(const struct dev *d)
 
 /* ---- launches ---- */
 
-/* Row of a kernel and size class. Names are unique, so pointers are compared. */
+/* Row of a kernel and size class. A kernel always gives the same pointer, which is compared. */
 static struct dev_launches *launches_of(struct dev *d, const char *kernel, int64_t max)
 {
     uint64_t key = ((uint64_t)(uintptr_t)kernel + (uint64_t)max) * 0x9e3779b97f4a7c15u;
@@ -474,12 +479,24 @@ void dev_launch(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks
     launch(s, k, blocks, 0, args);
 }
 
+int dev_together(struct dev_stream *s, const struct dev_kernel *k)
+{
+    struct dev *d = s->dev;
+    int i = 0;
+    while (i < DEV_STAGED && d->together[i].kernel && d->together[i].kernel != k) i++;
+    BUG_ON(i == DEV_STAGED);
+    if (d->together[i].kernel) return d->together[i].blocks;
+    d->together[i].kernel = k;
+    s->busy = true;
+    return d->together[i].blocks = d->ops->together(d->of, s->of, k);
+}
+
 void dev_launch_stages(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks,
                        const void *args)
 {
     const int stages = ((const struct dev_stages *)args)->stages;
     if (blocks == 0 || stages == 0) return;
-    BUG_ON(blocks < 0 || blocks > dev_processors(s->dev) || stages < 0);
+    BUG_ON(blocks < 0 || blocks > dev_together(s, k) || stages < 0);
     launch(s, k, blocks, stages, args);
 }
 

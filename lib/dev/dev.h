@@ -29,6 +29,8 @@ struct dev_how {
     int devices;      /* emulated device: devices per node; 0: one */
     size_t max;       /* memory limit in bytes; 0: none */
     bool timed;       /* true to measure each launch (dev_time) */
+    bool apart;       /* emulated device: blocks of a launch never wait for each other, so that it
+                         has no kernels of stages (dev_together in dev/stages.h) */
 };
 
 /* Opens a device. NULL if the device does not exist; `why` then holds a sentence. */

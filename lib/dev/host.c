@@ -45,6 +45,7 @@ struct host_dev {
     struct host_memory *memory;
     struct host_stream *stream[STREAMS];
     uint64_t seed, random;
+    bool apart;
     struct dev_clock *clock;
 };
 
@@ -55,6 +56,7 @@ static void *host_open(const struct dev_how *how, struct dev_clock *c, char name
     d->memory = host_memory_new();
     d->seed = d->random = how->seed;
     d->clock = c;
+    d->apart = how->apart;
     int n = how->devices > 0 ? how->devices : 1;
     snprintf(name, DEV_NAME, "emulated device %d of %d", how->rank % n, n);
     return d;
@@ -63,6 +65,12 @@ static void *host_open(const struct dev_how *how, struct dev_clock *c, char name
 static int host_processors(const void *dev)
 {
     return 8;
+}
+
+static int host_together(void *dev, void *stream, const struct dev_kernel *k)
+{
+    const struct host_dev *d = dev;
+    return d->apart ? 0 : host_processors(d);
 }
 
 static void *host_alloc(void *dev, size_t bytes, const char *name)
@@ -324,6 +332,7 @@ const struct dev_ops dev_ops_host = {
     .open = host_open,
     .close = host_close,
     .processors = host_processors,
+    .together = host_together,
     .alloc = host_alloc,
     .release = host_release,
     .stream_new = host_stream_new,

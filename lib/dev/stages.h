@@ -6,11 +6,11 @@
  *         … stage …
  *     }
  *
- * is a kernel as in dev/kernel.h whose text runs once per stage, 0 ≤ stage < a->stages, by all
+ * is a kernel as in dev/kernel.h whose text runs once per stage, 0 ≤ stage < a->each.stages, by all
  * blocks; a stage sees all writes of the stages before it, but shared memory does not outlast a
- * stage. Its arguments begin with struct dev_stages. All blocks run at the same time: there are at
- * most dev_processors blocks, and a block has at most the registers and shared memory of a
- * multiprocessor. */
+ * stage. The first member of its arguments is `struct dev_stages each`. All blocks run at the same
+ * time, so there are at most dev_together blocks; a device or driver may admit none, and callers
+ * then use launches for the stages. */
 #pragma once
 #include "dev/kernel.h"
 
@@ -52,8 +52,11 @@ struct dev_stages {
 
 struct dev;
 struct dev_stream;
-/* dev_launch of such a kernel; args begin with struct dev_stages. Without stages there is no
- * launch. */
+/* Number of blocks of such a kernel that run at the same time: dev_processors, fewer if the driver
+ * admits only fewer, or 0 if the device has no such launches. The driver is asked once. */
+int dev_together(struct dev_stream *s, const struct dev_kernel *k);
+/* dev_launch of such a kernel, of at most dev_together blocks. Without stages there is no launch.
+ */
 void dev_launch_stages(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks,
                        const void *args);
 /* For the log: a stage does the work of a launch of so many blocks of a kernel; the name, a
@@ -61,6 +64,7 @@ void dev_launch_stages(struct dev_stream *s, const struct dev_kernel *k, int64_t
 void dev_stage_count(struct dev_stream *s, const char *name, int64_t blocks);
 
 #define KERNEL_STAGES(name, args_type, shared_type, threads)                                       \
+    _Static_assert(offsetof(args_type, each) == 0, "stages come first");                           \
     static void name##_block(const args_type *a, shared_type *s, struct dev_block *b, int stage);  \
     static void name##_host(const void *a, void *s, struct dev_block *b)                           \
     {                                                                                              \

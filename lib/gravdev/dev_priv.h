@@ -43,8 +43,10 @@ bool mg_dev_has(const struct mg_dev *g, const struct mesh *m, int l);
 
 /* Runs n cycles of the top level, whose u is PHI of the device mesh. Levels of at most `low` octs
  * in total are processed by one block. To device sums (struct sum) is added residual² before the
- * first correction (before; NULL: not) and after each (after[n]). All cycles take one launch if
- * that saves time: of 1024 threads on each multiprocessor. */
+ * first correction (before; NULL: not) and after each (after[n]). All cycles are one launch, of a
+ * block of 1024 threads on each multiprocessor, if `low` lets one block process at least the
+ * coarsest level and not all of them, if the finest has at most MG_CYCLE_OCTS octs, and if all
+ * blocks run at the same time (dev_together). */
 void mg_dev_cycles(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int64_t low,
                    bool safe, int n, int64_t *before, int64_t *after);
 

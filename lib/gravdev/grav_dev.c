@@ -180,7 +180,7 @@ static enum err norms_get(struct grav_dev *d, const struct mesh *m, int l, int f
     return OK;
 }
 
-/* Runs cycles first … last. */
+/* Runs cycles first … last; norm n + 1 is that after cycle n, norm 0 that before the first. */
 static void cycles(struct grav_dev *d, int l, int first, int last, const struct grav_par *p)
 {
     int64_t *before = first == 0 ? norm_dev(d, 0) : NULL;

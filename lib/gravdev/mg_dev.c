@@ -102,17 +102,18 @@ static void cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[
 /* Counts the stages of n cycles by their work. */
 static void stages_count(const struct mirror *x, const struct mg_cycles_args *a, int n)
 {
+    static const char DOWN[] = "stage_mg_down";
     const struct mg_dev_level *lev = a->low.lev;
     const int top = a->levels - 1;
     for (; n > 0; n--) {
         for (int k = a->low.n; k <= top; k++) {
             for (int i = 0; i < 4 * MG_SWEEPS; i++)
                 dev_stage_count(x->stream, "stage_mg_half", dev_blocks(4 * (int64_t)lev[k].n));
-            dev_stage_count(x->stream, "stage_mg_down", dev_blocks(8 * (int64_t)lev[k].n));
+            dev_stage_count(x->stream, DOWN, dev_blocks(8 * (int64_t)lev[k].n));
             dev_stage_count(x->stream, "stage_mg_up", dev_blocks(64 * (int64_t)lev[k - 1].ncube));
         }
         dev_stage_count(x->stream, "stage_mg_low", 1);
-        dev_stage_count(x->stream, "stage_mg_down", dev_blocks(8 * (int64_t)lev[top].n));
+        dev_stage_count(x->stream, DOWN, dev_blocks(8 * (int64_t)lev[top].n));
     }
 }
 
@@ -129,7 +130,7 @@ static void cycles_at_once(const struct mg_dev *g, const struct mirror *x, doubl
     a.each.stages = n * mg_stages(a.levels - a.low.n);
     stages_count(x, &a, n);
     int64_t blocks = grav_blocks(8 * (int64_t)g->lev[g->top].n, MG_LOW_THREADS),
-            max = dev_processors(x->dev);
+            max = dev_together(x->stream, &mg_cycles);
     dev_launch_stages(x->stream, &mg_cycles, blocks < max ? blocks : max, &a);
 }
 
@@ -138,7 +139,7 @@ void mg_dev_cycles(const struct mg_dev *g, const struct mirror *x, double (*rhs)
 {
     const int last = low_level(g, low), levels = g->top - g->bottom + 1;
     if (last >= g->bottom && last < g->top && levels <= MG_LOW_LEVELS &&
-        g->lev[g->top].n <= MG_CYCLE_OCTS) {
+        g->lev[g->top].n <= MG_CYCLE_OCTS && dev_together(x->stream, &mg_cycles) > 0) {
         cycles_at_once(g, x, rhs, last, safe, n, before, after);
         return;
     }

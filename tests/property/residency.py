@@ -203,7 +203,8 @@ def main():
         radiation(v)
     else:
         ptah.unpack_ics('.', 'ic_32')
-        {'galaxy': galaxy, 'blasts': blasts, 'ranks': two, 'bench': bench}.get(''.join(sys.argv[1:]), one)(v)
+        cases = {'galaxy': galaxy, 'blasts': blasts, 'ranks': two, 'bench': bench}
+        cases.get(''.join(sys.argv[1:]), one)(v)
     v.end()
 
 

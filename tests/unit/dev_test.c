@@ -195,7 +195,7 @@ static void test_stages(uint64_t seed)
     int x[STAGES + 1][MAX] = {{1, 0, 3, 7, 2, 9, 4, 1}}, y[STAGES + 1][MAX];
     struct dev *d = device(seed);
     struct dev_stream *s = dev_stream_new(d);
-    const int n = dev_processors(d) < MAX ? dev_processors(d) : MAX;
+    const int n = dev_together(s, &kernel_ripple) < MAX ? dev_together(s, &kernel_ripple) : MAX;
     struct ripple_args a = {{.stages = STAGES}, array(d, sizeof x, "ripple")};
     int *p = &x[0][0];
     dev_put(s, a.x, x, sizeof x);
@@ -206,6 +206,7 @@ static void test_stages(uint64_t seed)
         for (int i = 0; i < n; i++)
             p[(k + 1) * n + i] = p[k * n + i] + 2 * p[k * n + (i + 1) % n] +
                                  p[k * n + (i + n - 1) % n];
+    CHECK(n > 0 && n <= dev_processors(d), "%d", n);
     CHECK(memcmp(x, y, sizeof *p * (size_t)((STAGES + 1) * n)) == 0, "seed %d", (int)seed);
     CHECK(dev_counts(d).launches == 1);
     dev_stream_free(&s);

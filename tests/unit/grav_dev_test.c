@@ -1,7 +1,8 @@
 /* grav/dev: density, potential and force on the emulated device have the bits of the CPU, for
  * meshes of one to three dimensions with coarse-fine boundaries, holes, and boundaries of the box,
  * with sources of any size, in safe mode, after solves with more cycles, for 20 seeds of execution
- * orders, by launches for each level and by one block for all. The CPU code and the kernels share
+ * orders, by launches for each level, by one block for all, and by stages of one launch or, on a
+ * device that has none, by launches in their place. The CPU code and the kernels share
  * only the formulas of a single cell. Also tests lack of memory, and the copies and waits of a
  * solve.
  *
@@ -219,6 +220,9 @@ static void test_solve(void)
     struct setting s = {
         .base = base, .top = base + 2, .passes = 2, .tfrac = 0.25, .shared_octs = 64};
     test_same_bits(&s, gas_mesh_ndim < 3 ? 3 : SEEDS, "levels");
+    test_apart = true;
+    test_same_bits(&s, 3, "levels without stages");
+    test_apart = false;
     s.shared_octs = 0;
     test_same_bits(&s, 3, "a launch for each level");
     s.shared_octs = 1 << 20;
@@ -398,6 +402,38 @@ static void test_limits(void)
     mesh_fini(&m);
 }
 
+/* Number of launches of mg_cycles in a solve of two levels of several blocks. */
+static int64_t staged(bool apart)
+{
+    struct mesh m;
+    struct device d;
+    struct setting s = {.base = 4, .top = 4};
+    struct grav_par p = {
+        .epsilon = 1e-5, .cg_levelmin = NEVER, .fft_levelmin = NEVER, .mg_shared_octs = 64};
+    struct grav_source from = source(0);
+    struct grav_report rep;
+    int64_t n = 0;
+    bool done;
+    build(&m, &s);
+    test_apart = apart;
+    CHECK(device_open(&d, 1, 0));
+    test_apart = false;
+    CHECK(grav_dev_solve(d.grav, &m, 4, &from, &p, &rep, &done) == OK);
+    for (int i = 0; dev_launches(d.on.dev, i); i++)
+        if (strcmp(dev_launches(d.on.dev, i)->kernel, "mg_cycles") == 0)
+            n += dev_launches(d.on.dev, i)->launches;
+    device_close(&d);
+    mesh_fini(&m);
+    return n;
+}
+
+/* Cycles are stages of one launch if all blocks run at the same time, and launches if not. */
+static void test_apart_or_not(void)
+{
+    CHECK(staged(false) > 0 || strcmp(test_device(), "host") != 0);
+    CHECK(staged(true) == 0 || strcmp(test_device(), "host") != 0);
+}
+
 /* The second solve of a mesh copies its source and digits of norms, and waits only for norms that
  * may end the cycles. */
 static void test_copies(void)
@@ -439,6 +475,7 @@ int main(void)
     gas_mesh_ndim = 3;
     test_limits();
     test_copies();
+    test_apart_or_not();
     CHECK(mem_now() == 0, "%zu bytes are left", mem_now());
     printf("%d checks, %d failed\n", passed + failed, failed);
     return failed != 0;

@@ -17,14 +17,17 @@ struct test_mirror {
     struct mirror mirror;
 };
 
+static bool test_apart; /* devices opened from now on have no kernels of stages */
+
 /* max: bytes of device memory, 0: no limit. m: mesh whose stale copies become NaN; NULL: stale
  * copies are kept. test_mirror_close must be called after errors too. */
 static inline enum err test_mirror_open(struct test_mirror *t, struct mesh *m, uint64_t seed,
                                         size_t max)
 {
     char why[DEV_WHY];
-    *t = (struct test_mirror){
-        .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .max = max}, why)};
+    const struct dev_how how = {
+        .kind = test_device(), .seed = seed, .max = max, .apart = test_apart};
+    *t = (struct test_mirror){.dev = dev_open(&how, why)};
     if (!t->dev) FAIL(ERR_LIMIT, "%s", why);
     t->stream = dev_stream_new(t->dev);
     enum err err = mirror_init(&t->mirror, t->dev, t->stream);
