@@ -5,10 +5,11 @@
 law: in one, two and three dimensions the gas of each form of barotropic_eos_form has everywhere the
 temperature of the law, and mass is conserved. Between a rarefaction and a shock the density is that
 of the exact isothermal solution.
-digest: one digest on ranks, in both formats, after a restart, and for `isothermal`, the old name.
+digest: one digest on ranks, in both formats, after a restart, with check_ghosts, and for
+`isothermal`, the old name.
 
 Example of a fault caught: `isothermal` that ignores the form, a temperature without mu_gas, an
-adiabatic shock, a cell of an oct that is left out.
+adiabatic shock, a cell of an oct that is left out, a time step from the signal before the law.
 """
 # test: law tier=check timeout=180
 # test: digest tier=check timeout=120 ranks=2
@@ -148,7 +149,10 @@ def digest(v):
     others = {'2 ranks': run('ranks', 2), 'hdf5': hdf5,
               'isothermal=.true.': run('isothermal', switch='isothermal'),
               'restart': run('restart', 2, options=['-r', plain[1]]),
-              'restart from hdf5': run('restart_hdf5', options=['-r', hdf5[1]])}
+              'restart from hdf5': run('restart_hdf5', options=['-r', hdf5[1]]),
+              'check_ghosts': run('checked', settings=['run_params/check_ghosts=.true.'])}
+    # the time step is that of the gas after the law, not of what the Godunov step left
+    run('one_level', settings=['run_params/check_ghosts=.true.', 'amr_params/levelmax=5'])
     for name, outputs in others.items():
         v.same(name, ptah.changed(ptah.digest(outputs[-1]), want), [])
 
