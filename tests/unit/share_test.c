@@ -96,7 +96,8 @@ static void test_values(const char *name)
     }
 }
 
-/* Blocks that all ranks have read are free: the next block has the offset of the first one. */
+/* Blocks that all ranks have read are free: the next block has the offset of the first one. The
+ * tuner of c says by which transport. */
 static void test_room(void)
 {
     struct share_slip first, next;
@@ -255,6 +256,7 @@ static void test_gates(int ranks)
     comm_nodes_whole = usual;
     test_posted();
     c.tuner = tuner_new("nodes");
+    test_room();
     struct packed p;
     mpicount_reset();
     send(&p, NUMBER);
