@@ -13,8 +13,8 @@
  * serves all exchanges that it has begun and lets MPI work on, also where it waits for memory. A
  * rank leaves nodes_end only when it has done for this exchange all that others need. So ranks that
  * wait in the earliest call of all never wait for those that are ahead of them. MPI has no buffer
- * in a window, whose pages come and go (comm_share_trim). Without windows on every rank of the run, and
- * for parcels whose sizes only senders know, it is p2p. */
+ * in a window, whose pages come and go (comm_share_trim). Without windows on every rank of the run,
+ * and for parcels whose sizes only senders know, it is p2p. */
 #include <sched.h>
 #include <string.h>
 
