@@ -5,6 +5,7 @@
  * never a leaf), the 27 around it of level l, and of level l+1 the 4³ in and around it. */
 
 #include "clump/priv.h"
+#include "oct/bits.h"
 
 /* ---- sets of the 4³ cells in and around an oct: bit x + 4 y + 16 z, 0 to 3 each; the first cell
  * of the oct is at 1, 1, 1 ---- */
@@ -34,13 +35,6 @@ static uint64_t cells_of_oct(unsigned cells, int k)
            << up;
 }
 
-static unsigned refined_cells(const lidx child[8])
-{
-    unsigned cells = 0;
-    for (int c = 0; c < 8; c++) cells |= (unsigned)(child[c] >= 0) << c;
-    return cells;
-}
-
 void around_set(struct around *a, const struct mesh *m, struct spot s)
 {
     if (a->level == s.level && a->oct == s.oct) return;
@@ -52,7 +46,7 @@ void around_set(struct around *a, const struct mesh *m, struct spot s)
     mesh_cube(m, s.level, s.oct, a->same);
     for (int k = 0; k < 27; k++) {
         if (a->same[k] < 0) continue;
-        const unsigned cells = refined_cells(lv->child[a->same[k]]);
+        const unsigned cells = ~bits_of_leaves(lv->child[a->same[k]]) & 0xff;
         a->there |= cells_of_oct(0xff, k);
         if (cells) a->refined |= cells_of_oct(cells, k);
     }

@@ -57,13 +57,7 @@ static int rank_of(const struct finder *f, const struct ranked *sample, int64_t 
                    const struct ranked *r)
 {
     int64_t lo = 0, hi = n;
-    while (lo < hi) {
-        int64_t mid = (lo + hi) / 2;
-        if (ranked_order(&sample[mid], r) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    MEM_BISECT(lo, hi, mid, ranked_order(&sample[mid], r) < 0)
     return (int)(lo * f->c->size / (n + 1));
 }
 

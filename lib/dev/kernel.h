@@ -59,6 +59,18 @@ struct dev_kernel {
 #if defined(__CUDACC__)
 
 /* clang-format off */
+/* Defines name_cuda, a function for dev/cuda, which launches a kernel by the given statements; they
+ * return an error of CUDA. */
+#define DEV_CUDA_ENTRY(name, shared_type, ...)                                                     \
+    __device__ int name##_shared = sizeof(shared_type); /* read by tests/property/kernels.py */    \
+    extern "C" int name##_cuda(void *stream, unsigned blocks, const void *args)                    \
+    {                                                                                              \
+        static const cudaError_t room = cudaFuncSetAttribute(                                      \
+            name, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(shared_type));          \
+        if (room != cudaSuccess) return (int)room;                                                 \
+        __VA_ARGS__                                                                                \
+    }
+
 #define KERNEL(name, args_type, shared_type, threads)                                              \
     static __device__ __forceinline__ void name##_block(const args_type *a, shared_type *s,        \
                                                         struct dev_block *b);                      \
@@ -69,16 +81,10 @@ struct dev_kernel {
         struct dev_block b = {(int)blockIdx.x, (int)gridDim.x, 0};                                 \
         name##_block(&a, (shared_type *)shared_, &b);                                              \
     }                                                                                              \
-    __device__ int name##_shared = sizeof(shared_type); /* read by tests/property/kernels.py */   \
-    extern "C" int name##_cuda(void *stream, unsigned blocks, const void *args)                    \
-    {                                                                                              \
-        static const cudaError_t room = cudaFuncSetAttribute(                                      \
-            name, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(shared_type));          \
-        if (room != cudaSuccess) return (int)room;                                                 \
-        name<<<blocks, threads, sizeof(shared_type), (cudaStream_t)stream>>>(                      \
-            *(const args_type *)args);                                                             \
-        return (int)cudaGetLastError();                                                            \
-    }                                                                                              \
+    DEV_CUDA_ENTRY(name, shared_type,                                                              \
+                   name<<<blocks, threads, sizeof(shared_type), (cudaStream_t)stream>>>(           \
+                       *(const args_type *)args);                                                  \
+                   return (int)cudaGetLastError();)                                                \
     static __device__ __forceinline__ void name##_block(const args_type *a, shared_type *s,        \
                                                         struct dev_block *b)
 /* clang-format on */

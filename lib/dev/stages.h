@@ -35,16 +35,11 @@ struct dev_stages {
             cooperative_groups::this_grid().sync();                                                \
         }                                                                                          \
     }                                                                                              \
-    __device__ int name##_shared = sizeof(shared_type); /* read by tests/property/kernels.py */   \
-    extern "C" int name##_cuda(void *stream, unsigned blocks, const void *args)                    \
-    {                                                                                              \
-        static const cudaError_t room = cudaFuncSetAttribute(                                      \
-            name, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(shared_type));          \
-        void *all[] = {(void *)args};                                                              \
-        if (room != cudaSuccess) return (int)room;                                                 \
-        return (int)cudaLaunchCooperativeKernel((const void *)name, dim3(blocks), dim3(threads),   \
-                                                all, sizeof(shared_type), (cudaStream_t)stream);   \
-    }                                                                                              \
+    DEV_CUDA_ENTRY(name, shared_type,                                                              \
+                   void *all[] = {(void *)args};                                                   \
+                   return (int)cudaLaunchCooperativeKernel(                                        \
+                       (const void *)name, dim3(blocks), dim3(threads), all, sizeof(shared_type),  \
+                       (cudaStream_t)stream);)                                                     \
     static __device__ __forceinline__ void name##_block(const args_type *a, shared_type *s,        \
                                                         struct dev_block *b, int stage)
 

@@ -148,13 +148,7 @@ static void reply_potential(void *ctx, int64_t n, const void *item, void *answer
     halo_mass *mass = mem_new(sizeof *mass * ROWS, "halos: profiles");
     for (int64_t i = 0; i < n; i++) {
         int64_t low = 0, high = o->rows.n; /* first row of the halo */
-        while (low < high) {
-            int64_t middle = (low + high) / 2;
-            if (o->rows.at[middle].index < index[i])
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        MEM_BISECT(low, high, middle, o->rows.at[middle].index < index[i])
         memset(mass, 0, sizeof *mass * ROWS);
         for (; low < o->rows.n && o->rows.at[low].index == index[i]; low++)
             mass[o->rows.at[low].bin] += o->rows.at[low].m;

@@ -13,42 +13,14 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import blast  # noqa: E402
 import ptah  # noqa: E402
 import digest  # noqa: E402
 
 STEPS = {'sedov': 6, 'cosmo': 2}
 DEEP = 26  # a level that keys of 64 bits do not reach
-POINT = """
-&RUN_PARAMS
-hydro=.true.
-nstepmax=1
-nsubcycle=30*1
-/
-&AMR_PARAMS
-levelmin=3
-levelmax=%d
-/
-&INIT_PARAMS
-nregion=2
-region_type(1)='square'
-region_type(2)='point'
-x_center=0.5,0.5
-y_center=0.5,0.5
-z_center=0.5,0.5
-length_x=10.0,1.0
-length_y=10.0,1.0
-length_z=10.0,1.0
-exp_region=10.0,10.0
-d_region=1.0,0.0
-p_region=1e-5,0.1
-/
-&OUTPUT_PARAMS
-foutput=1
-/
-&REFINE_PARAMS
-err_grad_p=0.1
-/
-"""
+ONE_STEP = ['run_params/nstepmax=1', 'run_params/nsubcycle=30*1', 'amr_params/levelmin=3',
+            'output_params/foutput=1']
 
 
 def clang():
@@ -102,9 +74,10 @@ def same_bits(v, kind, programs):
 def deep(v, programs):
     """A mesh of DEEP levels: the usual build refuses it by name, keys of 128 bits carry it."""
     with open('deep.nml', 'w') as f:
-        f.write(POINT % DEEP)
+        f.write(blast.NAMELIST.format(levelmax=DEEP, end=1e9))
     usual, wide = [ptah.Run([os.path.join(folder, 'simulate'), '-q', '-o', name + 'deep',
-                             'deep.nml'], '.', timeout=300) for name, folder in programs.items()]
+                             'deep.nml', *ONE_STEP], '.', timeout=300)
+                   for name, folder in programs.items()]
     v.same('%d levels, usual build: status' % DEEP, usual.status, 2)
     v.same('%d levels, usual build: names the limit' % DEEP,
            'levelmax=%d is out of range: 1 .. 21' % DEEP in usual.err, True)

@@ -215,8 +215,8 @@ static void with_windows(const char *name)
     CHECK(mem_now() == before, "%zu bytes are left", mem_now() - before);
 }
 
-/* What a rank has posted stays until it has sent it as a gate, although the other ranks of its node
- * have read all that they need and it begins the next exchange. */
+/* A block that a rank has posted stays until that rank has sent it as a gate, although the other
+ * ranks of its node have read all that they need and it begins the next exchange. */
 static void test_posted(void)
 {
     lone_from = share_gate(c.share, 0, share_nodes(c.share) - 1);
