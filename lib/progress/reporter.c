@@ -144,8 +144,8 @@ void progress_add(struct progress_reporter *r, const struct progress_step *s)
     p->bytes = s->bytes;
     p->output = s->output;
     p->end = s->end.place;
-    if (!draws && !writes && !tells) return;
-    estimate(r, s);
+    /* progress_tick may have drawn the line meanwhile: its estimates must not grow old for that */
+    if (draws || writes || tells || now - r->filled >= DRAW_S) estimate(r, s);
     if (tells) log_left(r);
     if (writes) write_file(r);
     if (draws) draw(r);
