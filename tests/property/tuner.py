@@ -15,6 +15,8 @@ import digest  # noqa: E402
 import ptah  # noqa: E402
 
 RANKS = 3
+# The hundredth exchange of gas, which decides, belongs to step 7 or 8.
+OUTPUT, STEPS = 12, 13
 TOOK = re.compile(r'Exchange (\w+): takes (\w+) \((.*) a call; call (\d+)\)')
 
 
@@ -33,6 +35,7 @@ def coarse_step(path):
 
 def run(folder, settings, options=()):
     os.makedirs(folder, exist_ok=True)
+    settings = ['output_params/foutput=%d' % OUTPUT, 'run_params/nstepmax=%d' % STEPS, *settings]
     return ptah.simulate(digest.SEDOV, folder, RANKS, 1, settings, options)
 
 
@@ -55,7 +58,8 @@ def main():
            {m[0]: [RANKS, m[1]] for m in before})
     v.same('gas is among it', 'bulk_dp' in have, True)
     v.same('kept without a decision', set(have) - {m[0] for m in TOOK.findall(log)}, set())
-    again = run('auto', ['run_params/nrestart=%d' % len(r.outputs), 'run_params/nstepmax=11'])
+    again = run('auto', ['run_params/nrestart=%d' % len(r.outputs),
+                         'run_params/nstepmax=%d' % (STEPS + 2)])
     told = dict(re.findall(r' Exchange (\w+): (\w+), as in the run before ', again.err))
     v.same('what the log says of choices of the run before', told,
            {use: x[1] for use, x in have.items()})

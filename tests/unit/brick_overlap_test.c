@@ -112,7 +112,8 @@ static void test_step(double share)
     if (c.rank == 0)
         printf("latency %.1f: work %.1f ms, exchange %.1f, together %.1f, ratio %.2f\n", share,
                1e3 * median(alone), 1e3 * median(sent), 1e3 * median(both), most);
-    CHECK(most <= 1.15, "together %g times the longer of both", most);
+    /* 1.5 or more without overlap; 1.15 at most on cores without other work */
+    CHECK(most <= 1.3, "together %g times the longer of both", most);
     CHECK(sum >= 0.8, "one after the other takes %g of both", sum);
 }
 
