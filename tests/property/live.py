@@ -132,7 +132,7 @@ def check_line(v, name, t, columns):
 
 
 def terminals(v):
-    blast, short = namelist('blast.nml', 0.1, 6), namelist('short.nml', 0.02)
+    blast, short = namelist('blast.nml', 0.06, 6), namelist('short.nml', 0.02)
     check_line(v, '100 columns', Terminal([SIMULATE, '-o', 'wide', blast], 100), 100)
     check_line(v, '40 columns, only the line',
                Terminal([SIMULATE, '-o', 'narrow', '-q', '--live', blast], 40), 40)
